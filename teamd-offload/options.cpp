@@ -34,7 +34,7 @@ void add_teamds(CLI::App& app, Options& options) {
                                                    {"syslog", LogOutput::syslog}};
     app.add_option("-l,--log-output", options.log_output,
                    "Force teamd log output to stdout, stderr or syslog")
-        ->transform(CLI::Transformer(outputs).description("{stdout,stderr,syslog}"))
+        ->transform(CLI::CheckedTransformer(outputs).description("{stdout,stderr,syslog}"))
         ->type_name("OUTPUT");
     app.add_flag("-r,--force-recreate", options.force_recreate,
                  "Force team device recreation in case it already exists");
@@ -44,7 +44,9 @@ void add_teamds(CLI::App& app, Options& options) {
         ->type_name("DEVICE");
     app.add_flag("-n,--no-ports", options.no_ports, "Start without ports");
     app.add_flag("-D,--dbus-enable", options.dbus, "Enable D-Bus interface");
-    app.add_option("-Z,--zmq-enable", options.zmq_address, "Enable ZeroMQ interface")->type_name("ADDRESS");
+    app.add_option("-Z,--zmq-enable", options.zmq_address,
+                   "Accepted with a warning: there is no ZeroMQ interface")
+        ->type_name("ADDRESS");
     app.add_flag_callback(
         "-U,--usock-enable", [&options] { options.usock = true; },
         "Enable UNIX domain socket interface (default)");

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include "base/ip_address.h"
 #include "base/named.h"
 #include "config/steps.h"
+#include "json/fields.h"
 #include "json/quote.h"
 
 #include <algorithm>
@@ -52,13 +54,25 @@ void check_cpus(const Located& cpus, Diagnostics& diagnostics) {
                       fmt::format("{} is not a list of CPUs; an example: 0-3,6", json::quote(*text)));
 }
 
+/// A host name may be known later.
+void check_target(const Located& target, bool ipv6, Diagnostics& diagnostics) {
+    const auto* text = target.value.string();
+    if (text == nullptr) return;
+    const auto ip = parse_ip(*text);
+    if (text->empty() || (ip && ip->ipv6 != ipv6))
+        diagnostics.error(target.where, fmt::format("{} is not a host name or an IPv{} address",
+                                                    json::quote(*text), ipv6 ? 6 : 4));
+}
+
 /// `holder`: the team, or a port.
-void check_bearers(const Located& holder, Diagnostics& diagnostics) {
+void check_watches(const Located& holder, Diagnostics& diagnostics) {
     holder.member("link_watch").each([&](const Located& watch) {
+        const auto name = json::text(watch.value, "name");
+        if (name == "arp_ping") check_target(watch.member("target_host"), false, diagnostics);
+        if (name == "nsna_ping") check_target(watch.member("target_host"), true, diagnostics);
         const auto bearer = watch.member("tipc_bearer");
         const auto* text = bearer.value.string();
-        if (watch.member("name").value == json::Value("tipc") && text != nullptr &&
-            text->size() > max_bearer_name)
+        if (name == "tipc" && text != nullptr && text->size() > max_bearer_name)
             diagnostics.error(bearer.where, fmt::format("is longer than {} bytes", max_bearer_name));
     });
 }
@@ -69,7 +83,7 @@ void check_ports(const Located& ports, Diagnostics& diagnostics) {
     for (const auto& port : *ports.value.object()) {
         const auto name = ports.where.member(port.key, port.key_place);
         check_name(name, port.key, diagnostics);
-        check_bearers(ports.member(port), diagnostics);
+        check_watches(ports.member(port), diagnostics);
         if (++count == max_ports + 1)
             diagnostics.error(name, fmt::format("too many ports: a team has at most {}", max_ports));
     }
@@ -112,7 +126,7 @@ void check_names(const json::Value& document, std::string_view device, Diagnosti
     check_device(top, device, diagnostics);
     check_hwaddr(top.member("hwaddr"), diagnostics);
     check_cpus(top.member("interrupts").member("cpus"), diagnostics);
-    check_bearers(top, diagnostics);
+    check_watches(top, diagnostics);
     check_ports(top.member("ports"), diagnostics);
     check_workers(top.member("workers"), diagnostics);
 }

@@ -12,8 +12,9 @@ Result<TeamDevice> create_master_device(LinkControl& links, const std::string& n
     };
     if (!created) {
         if (created.error().number == EOPNOTSUPP)
-            return refuse(
-                {EOPNOTSUPP, fmt::format("this kernel has no {} driver; use --datapath bpf", kind)});
+            return refuse({EOPNOTSUPP, fmt::format("this kernel has no {} driver; use the datapath bpf "
+                                                   "(option --datapath or key \"datapath\")",
+                                                   kind)});
         return refuse(std::move(created.error()));
     }
     const auto all = TEAMO_TRY(links.read_all());

@@ -3,6 +3,8 @@
 
 #include "kernel/netlink/counters.h"
 
+#include <algorithm>
+
 namespace teamo {
 namespace {
 
@@ -31,6 +33,9 @@ void SlaveCounters::begin(IfIndex port) {
 }
 
 std::array<PortCounters, max_ports + 1> SlaveCounters::read(const std::array<IfIndex, max_ports + 1>& ports) {
+    // A device that returns, or another one with its index, is counted from then on.
+    std::erase_if(known_,
+                  [&](const auto& entry) { return std::ranges::find(ports, entry.first) == ports.end(); });
     std::array<PortCounters, max_ports + 1> counters{};
     for (std::size_t slot = 1; slot < ports.size(); ++slot) {
         if (!ports[slot]) continue;

@@ -19,7 +19,7 @@ public:
     /// Counts from now on, unless the port is counted already.
     void begin(IfIndex port);
     void forget(IfIndex port) { known_.erase(port); }
-    /// `ports` by slot. What cannot be read stays as it was.
+    /// `ports` by slot; all others are forgotten. What cannot be read stays as it was.
     std::array<PortCounters, max_ports + 1> read(const std::array<IfIndex, max_ports + 1>& ports);
 
 private:

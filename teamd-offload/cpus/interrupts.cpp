@@ -185,7 +185,7 @@ bool Interrupts::must_read(Followed& port) {
 
 void Interrupts::read(Followed& port) {
     const auto* link = context_.link(port.index);
-    if (link == nullptr || !must_read(port)) return;
+    if (link == nullptr || context_.is_replaced(port.index) || !must_read(port)) return;
     const auto netdev_queues = family_.read(port.index);
     auto read = read_port_interrupts(*link, netdev_queues ? *netdev_queues : NetdevQueues{});
     if (!read) return; // the device is being removed, or its sysfs is not visible here

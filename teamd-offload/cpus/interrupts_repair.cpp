@@ -35,6 +35,7 @@ std::string cpus_text(const CpuList& cpus) {
 } // namespace
 
 void Interrupts::reconcile(Followed& port, bool cpus_changed) {
+    if (context_.is_replaced(port.index)) return;
     restore_unwanted(port);
     port.wanted = managed_ ? interrupt_settings(port.now, port.plan.cpus, topology_, config_) : CpuSettings{};
     auto* set_cpus = journal_.cpus(port.index);

@@ -91,6 +91,7 @@ CommandResult bench_compare(const Options& options, Arguments words);
 
 /// All options and commands, one line each.
 std::string help_text(std::string_view program);
+std::string version_text();
 
 /// Usage and description of one command, whose words may be abbreviated, or a list of the commands that
 /// begin with these words. An error is bad usage.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "ctl/commands.h"
 
+#include "version.h"
+
 #include <algorithm>
 #include <array>
 
@@ -10,8 +12,9 @@ namespace {
 // In the order of the table in commands.cpp.
 constexpr auto descriptions = std::to_array<Description>({
     {"config dump", "print the configuration as JSON",
-     R"(Prints the configuration that the daemon uses, with all defaults filled in. The
-ports are those of the configuration file and of "port config update".)"},
+     R"(Prints the configuration that the daemon uses: what the file has, and what teamd
+adds to it, such as runner.tx_hash. Other defaults are not printed. The ports
+are those of the configuration file and of "port config update".)"},
     {"config dump noports", "print the configuration without ports",
      R"(Prints the configuration that the daemon uses, without the key "ports".)"},
     {"config dump actual", "print it with the team's current ports",
@@ -56,7 +59,7 @@ team, otherwise with 1.)"},
     {"port config update", "replace the configuration of a port",
      R"(Replaces the configuration of a port by a JSON object, for example
 '{"prio": 10}'. It takes effect at once. If the device is not a port yet, it
-takes effect when the device is added.)"},
+takes effect when the device is added. The device must exist.)"},
     {"port config dump", "print the configuration of a port",
      R"(Prints the configuration of a port as JSON.)"},
     {"clear statistics", "clear the LACPDU counters of all ports",
@@ -231,16 +234,19 @@ Description description_of(const Command& command) {
     return found == descriptions.end() ? Description{} : *found;
 }
 
+std::string version_text() { return fmt::format("teamoctl {}\n", program_version); }
+
 std::string help_text(std::string_view program) {
     std::string without_team;
     for (const auto& command : teamless_commands())
         without_team += table_line(usage_of(command), command.summary);
     return fmt::format("{0} [options] teamdevname command [command args]\n"
                        "    -h --help                Show this help\n"
+                       "       --version             Show the version\n"
                        "    -v --verbose             Increase output verbosity\n"
                        "    -o --oneline             Force output to one line if possible\n"
                        "    -D --force-dbus          Force to use D-Bus interface\n"
-                       "    -Z --force-zmq=ADDRESS   Force to use ZeroMQ interface [-Z[Address]]\n"
+                       "    -Z --force-zmq=ADDRESS   Refused: there is no ZeroMQ interface\n"
                        "    -U --force-usock         Force to use UNIX domain socket interface\n"
                        "       --json                Print JSON (commands that teamdctl has not, and -n)\n"
                        "    -n --dry-run             Show the effect, change nothing\n"

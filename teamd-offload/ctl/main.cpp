@@ -90,8 +90,9 @@ std::string title_of(const std::string& team, const CommandLine& line) {
     return has_object ? fmt::format("{} {}", title, line.arguments.front()) : title;
 }
 
-ExitStatus print_usage(const Error& error, std::string_view program) {
-    std::fputs((error.text + "\n" + help_text(program)).c_str(), stderr);
+/// `help`: the words that show more.
+ExitStatus print_usage(const Error& error, std::string_view program, std::string_view help = "--help") {
+    std::fputs(fmt::format("{}\nSee: {} {}\n", error.text, program, help).c_str(), stderr);
     return ExitStatus::bad_usage;
 }
 
@@ -128,6 +129,19 @@ ExitStatus print_help(const Result<std::string>& text, std::string_view program)
     return close_output();
 }
 
+/// The words before --help: `teamoctl bench --help`, `teamoctl team0 port add --help`.
+std::string help_for(std::string_view program, std::span<char* const> argv) {
+    std::vector<std::string> words;
+    for (const std::string_view word : argv) {
+        if (word == "-h" || word == "--help") break;
+        if (!word.starts_with('-')) words.emplace_back(word);
+    }
+    for (std::size_t skipped = 0; skipped < std::min<std::size_t>(words.size(), 2); ++skipped) // 1: the team
+        if (auto text = help_on(program, Arguments(words).subspan(skipped)); text && words.size() > skipped)
+            return *text;
+    return help_text(program);
+}
+
 /// `title`: the beginning of an error message.
 ExitStatus end(const CommandResult& result, std::string_view title) {
     const auto written = close_output();
@@ -144,10 +158,17 @@ ExitStatus run_command(const CommandLine& line, const std::string& team, const O
 
 ExitStatus run(int argc, char** argv) {
     const std::string_view program = argc > 0 ? argv[0] : "teamoctl";
+    // Not among the options: --ver is an abbreviation of --verbose, as with teamdctl.
+    if (argc == 2 && std::string_view(argv[1]) == "--version")
+        return print_help(version_text(), program);
     const auto options = read_options(argc, argv);
     if (!options) return print_usage(options.error(), program);
-    if (options->help) return print_help(help_text(program), program);
-    if (options->words.empty()) return print_usage({EINVAL, "No team device specified."}, program);
+    if (options->help)
+        return print_help(help_for(program, {argv + 1, static_cast<std::size_t>(argc - 1)}), program);
+    if (options->words.empty()) {
+        std::fputs(("No team device specified.\n" + help_text(program)).c_str(), stderr); // as teamdctl
+        return ExitStatus::bad_usage;
+    }
     const auto& team = options->words.front();
     const auto words = Arguments(options->words).subspan(1);
     if (team == "help") return print_help(help_on(program, words), program);
@@ -158,12 +179,13 @@ ExitStatus run(int argc, char** argv) {
         if (auto checked = check_options(
                 {.path = command->path, .json = command->json, .values = command->values}, *options);
             !checked)
-            return print_usage(checked.error(), program);
+            return print_usage(checked.error(), program, fmt::format("help {}", command->path));
         return end(command->run(*options, arguments), command->path);
     }
     const auto line = find_command(words);
     if (!line) return print_usage(line.error(), program);
-    if (auto checked = check(*line, *options); !checked) return print_usage(checked.error(), program);
+    if (auto checked = check(*line, *options); !checked)
+        return print_usage(checked.error(), program, fmt::format("help {}", line->command->path));
     return run_command(*line, team, *options);
 }
 

@@ -43,7 +43,8 @@ Result<Session> Session::open(const std::string& given, const Options& options) 
     if (!client) {
         auto error = std::move(client.error());
         if (error.number == ENOENT || error.number == ECONNREFUSED)
-            error.text += fmt::format("; start it: teamd-offload -d -t {} -f FILE", team);
+            error.text += fmt::format("; start the daemon: teamd-offload -d{} -t {} -f FILE",
+                                      options.dbus ? " -D" : "", team);
         return within(team, std::move(error));
     }
     Session session(team, options, std::move(*client));

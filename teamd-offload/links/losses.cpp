@@ -34,7 +34,12 @@ void Losses::follow(std::vector<Port> ports, const Tables& tables) {
     for (const auto& port : ports) {
         const auto [entry, is_new] = known_.try_emplace(port.index);
         auto& known = entry->second;
-        if (is_new) detector_.forget(port.index); // it was a port before, a moment ago
+        if (is_new) { // it may have been a port a moment ago, or another device
+            detector_.forget(port.index);
+            errors_.erase(port.index);
+            dropped_.erase(port.index);
+            errors_read_ = {};
+        }
         if (!port.watch)
             known.state.reset();
         else if (!known.state || known.state->watch() != *port.watch)

@@ -220,11 +220,14 @@ void Offloads::reread(Device& device) {
 }
 
 bool Offloads::step(Clock::time_point now) {
+    const auto is_left_alone = [this](const Device& device) {
+        return device.index == tried_ || (!device.is_team && context_.is_replaced(device.index));
+    };
     for (auto& device : devices_)
-        if (device.stale && device.index != tried_) reread(device);
+        if (device.stale && !is_left_alone(device)) reread(device);
     if (std::exchange(plans_due_, false)) make_plans();
     for (auto& device : devices_)
-        if (device.index != tried_) reconcile(device, now);
+        if (!is_left_alone(device)) reconcile(device, now);
     if (std::exchange(plans_due_, false)) make_plans();
     return std::exchange(changed_, false);
 }

@@ -36,6 +36,13 @@ struct TeamContext {
     /// nullptr: there is no such device.
     const Link* link(IfIndex index) const { return find_link(links(), index); }
     const Link* team() const { return link(device.team); }
+    /// Whether another device has the index of a port: until the removal is read, or if its event was lost.
+    /// Such a device lacks the mark, and what it has must not change before it joins.
+    bool is_replaced(IfIndex port) const {
+        const auto* now = link(port);
+        const auto mark = now == nullptr ? std::nullopt : port_mark_of(*now);
+        return now != nullptr && (!mark || mark->team != name());
+    }
 };
 
 } // namespace teamo

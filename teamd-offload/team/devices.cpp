@@ -47,15 +47,11 @@ std::vector<Change> DeviceChanges::limit_mtu_repairs(std::vector<Change> list,
     return list;
 }
 
-/// Until the event of a removal is read, the index of a port can be that of another device, made in its
-/// place. It lacks the mark, and what it has must not change before it joins.
 void DeviceChanges::spare_replaced(std::vector<Change>& list, const std::vector<TeamPort>& ports) const {
     std::erase_if(list, [&](const Change& change) {
         const auto index = std::visit([](const auto& one) { return one.device; }, change);
-        if (std::ranges::find(ports, index, &TeamPort::index) == ports.end()) return false;
-        const auto* link = context_.link(index);
-        const auto mark = link == nullptr ? std::nullopt : port_mark_of(*link);
-        return link != nullptr && (!mark || mark->team != context_.name());
+        return std::ranges::find(ports, index, &TeamPort::index) != ports.end() &&
+               context_.is_replaced(index);
     });
 }
 

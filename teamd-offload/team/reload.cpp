@@ -51,10 +51,10 @@ void log_reload(const TeamContext& context, const Reload& reload, std::string_vi
         context.log(Level::warning, warning);
     for (const auto& difference : reload.differences)
         context.log(Level::info, fmt::format("configuration: {}", text_of(difference)));
-    context.log(
-        Level::notice,
-        fmt::format("configuration reloaded from {}: {} settings differ", file, reload.differences.size()),
-        message_id::config_reloaded);
+    context.log(Level::notice,
+                fmt::format("configuration reloaded from {}: {} {}", file, reload.differences.size(),
+                            reload.differences.size() == 1 ? "setting differs" : "settings differ"),
+                message_id::config_reloaded);
 }
 
 /// As after a restart: the programs take the place of those that run, with the same tables.

@@ -183,7 +183,9 @@ struct Begin {
         if (!done && !request.dry_run)
             context().log(Level::error, fmt::format("nothing is changed: {}", done.error().text),
                           message_id::config_refused);
-        if (!done) return refused("ConfigReloadFail", "Nothing is changed", done.error().text);
+        if (!done)
+            return refused("ConfigReloadFail", request.dry_run ? "Would be refused" : "Nothing is changed",
+                           done.error().text);
         return with(json::write(document));
     }
 

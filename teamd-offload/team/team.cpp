@@ -217,6 +217,8 @@ void Team::pass() {
     reconciler.run();
     subsystems.lacp_frames->send_due(); // also the last one of a port that is leaving
     bool changed = ports.update_membership();
+    // Events that were read meanwhile: a device that has the index of a port now must not get its settings.
+    if (context.observer->events_taken() != events && !update_ports()) return;
     changed = uppers.update() || changed;
     if (changed) ports.step_watches();
     changed = subsystems.offloads->step(Clock::now()) || changed;
@@ -282,8 +284,11 @@ void Team::set_timer(bool again) {
 }
 
 void Team::poll_unreported() {
-    const bool stale = context.observer->is_stale();
-    if (stale) context.observer->catch_up();
+    // What follows changes ports, so they must be known as they are.
+    const auto events = context.observer->events_taken();
+    const bool was_stale = context.observer->is_stale();
+    context.observer->catch_up();
+    const bool stale = was_stale || context.observer->events_taken() != events;
     subsystems.losses->poll();
     ports.poll_guard();
     ports.poll_filters();
@@ -314,7 +319,8 @@ void Team::abandon() {
 
 void Team::stop() {
     context.observer->catch_up();
-    subsystems.offloads->end_trial(); // before its port is restored
+    if (context.team() != nullptr) ports.drop_lost(); // their devices may be those of others now
+    subsystems.offloads->end_trial();                 // before its port is restored
     if (context.options.no_quit_destroy) {
         context.log(Level::info, "stopped; device and ports continue to run");
         return;

@@ -113,6 +113,14 @@ TEST_P(LinkSight, first_choice_stays_if_no_slot_has_a_link) {
     EXPECT_THAT(used_slots(), UnorderedElementsAre(1));
 }
 
+/// Another device may have its index.
+TEST_P(LinkSight, first_choice_drops_if_its_device_is_known_to_be_gone) {
+    programs_->live.tx = slot_set({1});
+    unplug({2, 3});
+    here_.ip("link set port1 netns " + there_.path());
+    EXPECT_THAT(used_slots(), UnorderedElementsAre(GetParam() == TEAMO_LINKS_READ ? 0 : 1));
+}
+
 TEST_P(LinkSight, standby_slot_takes_over_and_receives) {
     programs_->live = {.tx = slot_set({1}), .rx = slot_set({1}), .standby = 0x0203}; // 3, then 2
     const auto received = [this](unsigned slot) {

@@ -184,7 +184,8 @@ static __always_inline __u32 teamo_standby_slot(const struct teamo_live *live)
 /*
  * The chosen slot has no link, and the daemon has not written that yet, or no daemon runs: chooses among the
  * slots that have one, then the standby slots, then the slots that should wait. If none has a link, the first
- * choice stays. Few packets come here. Not static, so that the verifier checks it once.
+ * choice stays, unless its device is gone: another device may have its index. Few packets come here. Not static,
+ * so that the verifier checks it once.
  */
 __attribute__((noinline)) __u32 teamo_choose_linked(struct __sk_buff *skb, __u32 slot, __u32 bucket)
 {
@@ -201,7 +202,7 @@ __attribute__((noinline)) __u32 teamo_choose_linked(struct __sk_buff *skb, __u32
 			return standby;
 		linked = teamo_linked(TEAMO_READ_ONCE(live->tx), false);
 		if (!linked)
-			return slot;
+			return teamo_is_there(slot) ? slot : TEAMO_NO_SLOT;
 	}
 	return teamo_choose(skb, team, bucket, linked);
 }

@@ -76,6 +76,16 @@ static __always_inline bool teamo_has_link(__u32 slot, bool may_wait) {
                                                     : teamo_read_link(known, waits);
 }
 
+/* False if the slot's device is known to be gone, so that another one may have its index. */
+static __always_inline bool teamo_is_there(__u32 slot) {
+    const struct teamo_device* known = bpf_map_lookup_elem(&teamo_devices, &slot);
+    const struct net_device* device;
+
+    if (teamo_link_reading != TEAMO_LINKS_READ || !known || !known->address) return true;
+    device = bpf_rdonly_cast((const void*)known->address, bpf_core_type_id_kernel(struct net_device));
+    return (__u32)device->ifindex == known->ifindex && (__u64)device->nd_net.net == known->net;
+}
+
 /* Those of `slots` that have a link. A function of its own (not static), so that the verifier checks it once
  * and not for each way that leads here. */
 __attribute__((noinline)) __u32 teamo_linked(__u32 slots, __u32 may_wait) {

@@ -39,8 +39,8 @@ Result<Packet> completed(Packet packet, const TeamState& state) {
     if (!looked_up && lacks("dmac"))
         why = looked_up.error().text;
     else if (packet.dst && lacks("dmac"))
-        why = fmt::format("the kernel has no neighbour entry for {}; ping the address once",
-                          text_of(*packet.dst));
+        why += fmt::format(", and the kernel has no neighbour entry for {}; ping the address once",
+                           text_of(*packet.dst));
     return fail(EINVAL, fmt::format("the packet lacks {}: {}", joined(missing), why));
 }
 

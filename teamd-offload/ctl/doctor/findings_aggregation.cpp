@@ -42,7 +42,7 @@ bool add_repeated(const Readings& readings, Findings& findings) {
     const auto duplicated =
         fmt::format("{} of {} in a second arrived by more than one port", frames.duplicated,
                     counted(frames.different, "broadcast or multicast", "broadcasts and multicasts"));
-    const auto own = fmt::format("{} sent by the team came back", frames.own);
+    const auto own = counted(frames.own, "frame sent by the team", "frames sent by the team") + " came back";
     findings.push_back(
         {warning, readings.state.name,
          fmt::format("{} ({}): the switch does not aggregate the ports, or sends each frame by "

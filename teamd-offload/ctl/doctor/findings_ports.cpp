@@ -16,7 +16,13 @@ namespace {
 
 using enum Severity;
 
-void add_of_team(const TeamState& state, Findings& findings) {
+void add_of_team(const Readings& readings, Findings& findings) {
+    const auto& state = readings.state;
+    if (const auto* team = find(readings.devices, state.name); team != nullptr && !team->up) {
+        findings.push_back({error, state.name, "is administratively down: it cannot send or receive",
+                            fmt::format("ip link set {} up", state.name)});
+        return; // the ports may have no link because of that
+    }
     const auto able = carriers(state);
     const auto add = [&](Severity severity, std::string what, std::string_view command) {
         findings.push_back(
@@ -129,13 +135,12 @@ void add_received(const Readings& readings, const PortStatus& port, Findings& fi
     const auto dropped = counted(port.counters.rx_dropped - before->counters.rx_dropped, "packet", "packets");
     if (!control::counts_by_program(readings.state)) // then the device counts, for other reasons
         findings.push_back(
-            {warning, port.name,
-             fmt::format("{} in a second arrived and were dropped by the device", dropped),
+            {warning, port.name, fmt::format("the device dropped {} that arrived in a second", dropped),
              fmt::format("ethtool -S {0}  (says where; more buffers: ethtool -G {0} rx N)", port.name)});
     else
         findings.push_back(
             {warning, port.name,
-             fmt::format("{} in a second arrived and were dropped, because the port does not carry", dropped),
+             fmt::format("dropped {} that arrived in a second, because the port does not carry", dropped),
              fmt::format("teamoctl {} state  (the switch sends to a port that does not carry)",
                          readings.state.name)});
 }
@@ -153,11 +158,26 @@ void add_queue_override(const Readings& readings, Findings& findings) {
                  fmt::format("in the configuration: remove /ports/{}/queue_id", name)});
 }
 
+/// Configured ports that the team does not have. Those that the kernel refused are findings of their own.
+void add_missing(const Readings& readings, Findings& findings) {
+    const auto& state = readings.state;
+    for (const auto& member : json::object(readings.configuration, "ports")) {
+        const auto& name = member.key;
+        if (find_port(state, name) != nullptr ||
+            std::ranges::find(state.refused, name, &RefusedStatus::where) != state.refused.end())
+            continue;
+        findings.push_back(
+            {warning, name, "is configured and is no port: there is no such device, or a command removed it",
+             fmt::format("ip link show {0}  (a port again: teamoctl {1} port add {0})", name, state.name)});
+    }
+}
+
 } // namespace
 
 Findings carrying_findings(const Readings& readings) {
     Findings findings;
-    add_of_team(readings.state, findings);
+    add_of_team(readings, findings);
+    add_missing(readings, findings);
     add_link_sight(readings.state, findings);
     add_queue_override(readings, findings);
     add_loss(readings.state, findings);

@@ -178,7 +178,7 @@ void PortSet::poll_filters() {
     if (ports_.empty()) return;
     const auto& port = ports_[++polled_ % ports_.size()];
     auto* before = context_.journal.port(port.index);
-    if (before == nullptr || unattached_.contains(port.index)) return;
+    if (before == nullptr || unattached_.contains(port.index) || context_.is_replaced(port.index)) return;
     const bool lost_datapath = context_.datapath->makes_something(port.index).value_or(false);
     if (!lost_datapath && !subsystems_.guard->is_lost(port.index)) return;
     context_.log(

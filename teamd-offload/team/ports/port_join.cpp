@@ -34,13 +34,21 @@ std::optional<Slot> PortSet::marked_slot(const Link& link) const {
 /// An entry of the journal is valid only for such a device.
 bool PortSet::is_ours(const Link& link) const { return is_slave(link) || marked_slot(link); }
 
-/// Indexes are reused: an entry is that of another device if the mark has another slot. A port that is
-/// joining may still have the mark of its former slot. The device of such an entry is elsewhere.
+/// Indexes are reused: an entry is that of another device if the device lacks the team's mark, or has that of
+/// another slot. A port that is joining may not have it yet, or that of its former slot. The device of such
+/// an entry is elsewhere; it may return.
 void PortSet::forget_reused_indexes(std::vector<PortBefore>& ports) const {
     for (auto& port : ports) {
         const auto* link = context_.link(port.index);
-        const auto slot = link == nullptr ? std::nullopt : marked_slot(*link);
-        if (slot && *slot != port.slot && port.state != PortState::joining) port.index = {};
+        if (link == nullptr) continue;
+        const auto slot = marked_slot(*link);
+        if (port.state == PortState::joining ? !is_ours(*link) : slot != port.slot) {
+            if (!slot && port.state == PortState::joined)
+                context_.log(Level::warning,
+                             fmt::format("port {}: device {} does not have the mark {}; not changed",
+                                         port.name, link->name, port_mark(context_.name(), port.slot)));
+            port.index = {};
+        }
     }
 }
 
@@ -209,10 +217,6 @@ Result<> PortSet::clear_leftovers() {
         journal.workers().by_hand.clear();            // requests to the former team
     }
     forget_reused_indexes(ports);
-    std::erase_if(ports, [this](const PortBefore& port) {
-        const auto* link = context_.link(port.index);
-        return link != nullptr && !is_ours(*link);
-    });
     mark_away();
     subsystems_.offloads->end_leftover_trials(ports);
     for (const auto& [index, link] : context_.links())
@@ -259,11 +263,6 @@ void PortSet::adopt(std::vector<PortBefore> noted) {
         const auto* link = context_.link(port.index);
         if (link == nullptr) {
             ports.push_back(port); // valid again when the device returns
-        } else if (!is_ours(*link)) {
-            if (port.state == PortState::joined)
-                context_.log(Level::warning,
-                             fmt::format("port {}: device {} does not have the mark {}; not changed",
-                                         port.name, link->name, port_mark(context_.name(), port.slot)));
         } else if (port.state == PortState::joined && by_master && link->master != team &&
                    was_moved(port, *link)) {
             ports.push_back(port); // it joins again

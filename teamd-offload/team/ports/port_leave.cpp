@@ -11,9 +11,9 @@
 
 namespace teamo {
 
-/// Ports whose device was removed although the index exists. After lost events a device without our filter
-/// counts as such: it had one, which the kernel removes when a device is removed or moved. Nothing tells a
-/// device that was refused from another one, so it is tried again.
+/// Ports whose device was removed although the index exists. After lost events a device without our mark or
+/// our filter counts as such: the kernel removes the filter when a device is removed or moved. Nothing tells
+/// a device that was refused from another one, so it is tried again.
 std::set<IfIndex> PortSet::replaced() {
     auto removed = context_.observer->take_removed();
     std::erase_if(removed, [this](IfIndex index) { return context_.link(index) == nullptr; });
@@ -24,7 +24,8 @@ std::set<IfIndex> PortSet::replaced() {
         const auto* before = context_.journal.port(port.index);
         if (link == nullptr) continue;
         const bool left = by_master && before != nullptr && link->master != context_.device.team;
-        if (context_.datapath->makes_something(port.index).value_or(false) ||
+        if (context_.is_replaced(port.index) ||
+            context_.datapath->makes_something(port.index).value_or(false) ||
             (left && was_moved(*before, *link)))
             removed.insert(port.index);
     }

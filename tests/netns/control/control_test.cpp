@@ -232,7 +232,16 @@ TEST(Teamoctl, exits_with_2_on_bad_usage) {
     const Running running;
     EXPECT_EQ(2, run({.argv = {teamoctl_program()}}).status);
     EXPECT_EQ(2, running.team.teamoctl({"fly"}).status);
+    const auto misused = running.team.teamoctl({"balance", "move", "300", "eth1"});
+    EXPECT_EQ(2, misused.status);
+    EXPECT_THAT(misused.err,
+                testing::AllOf(HasSubstr("\"300\" is not a bucket"), HasSubstr("help balance move")));
+    EXPECT_EQ(2, std::ranges::count(misused.err, '\n')) << "the message does not scroll away";
     EXPECT_EQ(0, run({.argv = {teamoctl_program(), "--help"}}).status);
+    EXPECT_THAT(run({.argv = {teamoctl_program(), "bench", "--help"}}).out, HasSubstr("--rounds"));
+    EXPECT_THAT(run({.argv = {teamoctl_program(), "team0", "balance", "move", "--help"}}).out,
+                HasSubstr("BUCKET"));
+    EXPECT_THAT(run({.argv = {teamoctl_program(), "--version"}}).out, StartsWith("teamoctl "));
 }
 
 TEST(ControlSocket, is_for_root_and_is_read_by_the_group_of_the_daemon) {

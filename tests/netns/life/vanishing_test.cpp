@@ -74,6 +74,35 @@ TEST_F(Vanishing, returns_while_no_daemon_runs) {
     EXPECT_EQ(address, look(wires.host(), "eth2").address);
 }
 
+/// Another device takes its index meanwhile. That one is not the port, and what is noted of the port stays.
+TEST_F(Vanishing, returns_after_another_device_has_taken_its_index) {
+    const auto index = look(wires.host(), "eth2").index;
+    team.kill();
+    move_eth2_away();
+    wires.host().ip(fmt::format("link add other index {} type veth peer name peer", index));
+    const auto of_other = look(wires.host(), "other").address;
+    team.start();
+    EXPECT_TRUE(team.await_link("eth1"));
+    move_eth2_back();
+    EXPECT_NE(index, look(wires.host(), "eth2").index);
+    expect_a_port();
+    EXPECT_EQ(0, team.stop());
+    EXPECT_EQ(address, look(wires.host(), "eth2").address) << "as before it was a port";
+    EXPECT_EQ(of_other, look(wires.host(), "other").address);
+}
+
+/// Nothing of the former device applies to the one that another program has made a port.
+TEST_F(Vanishing, is_replaced_and_added_by_another_program_while_no_daemon_runs) {
+    team.kill();
+    replace_eth2();
+    const auto fresh = look(wires.host(), "eth2").address;
+    if (by_driver(wires)) wires.host().ip("link set eth2 master team0");
+    team.start();
+    expect_a_port();
+    EXPECT_EQ(0, team.stop());
+    EXPECT_EQ(fresh, look(wires.host(), "eth2").address) << "that of the new device";
+}
+
 /// It comes back down. A start that is killed after it made the filter must not hide that from the next one.
 TEST_F(Vanishing, returns_while_no_daemon_runs_and_the_next_one_is_killed) {
     const unsigned sample = emulated() ? 29 : 2;

@@ -124,6 +124,20 @@ TEST(Diagnostics, names_missing_option) {
                 ElementsAre("1:17: error: /link_watch/0: name is missing: every link watch needs it"));
 }
 
+TEST(Diagnostics, names_target_that_cannot_be_probed) {
+    const auto watch = [](std::string_view name, std::string_view target) {
+        return complaints(
+            fmt::format(R"({{"link_watch": {{"name": "{}", "target_host": "{}"}}}})", name, target));
+    };
+    EXPECT_THAT(watch("arp_ping", "fe80::1"),
+                ElementsAre("1:52: error: /link_watch/target_host: \"fe80::1\" is not a host name or an IPv4 "
+                            "address"));
+    EXPECT_THAT(watch("arp_ping", ""), ElementsAre(HasSubstr("\"\" is not a host name")));
+    EXPECT_THAT(watch("nsna_ping", "192.0.2.1"), ElementsAre(HasSubstr("is not a host name or an IPv6")));
+    EXPECT_THAT(watch("arp_ping", "router"), testing::IsEmpty());
+    EXPECT_THAT(watch("nsna_ping", "2001:db8::1"), testing::IsEmpty());
+}
+
 TEST(Diagnostics, has_no_place_for_document_in_memory) {
     const auto document = json::parse("{\n\"devise\": 1}").value();
     EXPECT_THAT(complaints(read_document(document)),

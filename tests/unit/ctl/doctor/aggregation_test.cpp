@@ -92,10 +92,10 @@ TEST(Aggregation, is_missing_if_frames_arrive_by_several_ports) {
         "ports\n");
     readings.repeated = {.different = 14, .duplicated = 0, .own = 3, .ports = {ports[1].ifindex}};
     EXPECT_THAT(found(readings),
-                testing::HasSubstr("team0: 3 sent by the team came back (eth2): the switch"));
+                testing::HasSubstr("team0: 3 frames sent by the team came back (eth2): the switch"));
     readings.repeated = {.different = 14, .duplicated = 2, .own = 1, .ports = {ports[1].ifindex}};
     EXPECT_THAT(found(readings),
-                testing::HasSubstr("more than one port, 1 sent by the team came back (eth2)"));
+                testing::HasSubstr("more than one port, 1 frame sent by the team came back (eth2)"));
     readings.repeated.own = 0;
     EXPECT_THAT(found(readings), testing::Not(testing::HasSubstr("more than one port")))
         << "two may have another cause";

@@ -59,6 +59,21 @@ TEST(Findings, report_no_carrying_port_and_only_one) {
     EXPECT_THAT(seen(readings), ElementsAre("error team0"));
 }
 
+TEST(Findings, report_a_team_that_is_down) {
+    auto readings = good_readings(2);
+    readings.devices["team0"].up = false;
+    EXPECT_EQ(text_of("team0", all_findings(readings)),
+              "error: team0: is administratively down: it cannot send or receive\n"
+              "    ip link set team0 up\n");
+}
+
+TEST(Findings, report_configured_ports_that_are_missing) {
+    auto readings = good_readings(2);
+    readings.configuration = *json::parse(R"({"ports": {"eth1": {}, "eth2": {}, "eth7": {}, "eth8": {}}})");
+    readings.state.refused = {{.where = "eth8", .what = "busy"}};
+    EXPECT_THAT(seen(readings), ElementsAre("error eth8", "warning eth7"));
+}
+
 TEST(Findings, count_a_port_that_waits_for_the_others) {
     auto readings = good_readings(2);
     readings.state.ports[1].transmits = false; // it lacks an offload, or loses packets
@@ -243,12 +258,12 @@ TEST(Findings, report_new_drops_only) {
     readings.state.ports[0].counters.rx_dropped = 107;
     readings.devices["eth2"].queue_dropped = 1;
     EXPECT_THAT(all_findings(readings),
-                ElementsAre(Field(&Finding::what, HasSubstr("7 packets in a second arrived")),
+                ElementsAre(Field(&Finding::what, HasSubstr("dropped 7 packets that arrived in a second")),
                             Field(&Finding::what, HasSubstr("dropped 1 packet in"))));
     readings.state.datapath = "team"; // the port's device counts what it could not take
-    EXPECT_THAT(all_findings(readings),
-                Contains(Field(&Finding::what,
-                               HasSubstr("7 packets in a second arrived and were dropped by the device"))));
+    EXPECT_THAT(
+        all_findings(readings),
+        Contains(Field(&Finding::what, HasSubstr("the device dropped 7 packets that arrived in a second"))));
 }
 
 Trial trial(const std::vector<double>& with, const std::vector<double>& without) {
