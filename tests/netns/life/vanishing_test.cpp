@@ -132,6 +132,9 @@ TEST_F(Vanishing, returns_while_no_daemon_runs_and_the_next_one_is_killed) {
 
 /// A device with an MTU below 1280 bytes has no IPv6 settings.
 TEST_F(Vanishing, returns_with_an_mtu_without_ipv6) {
+    // Also without a daemon: a port moves away, comes back, and its namespace ends. The kernel waits for
+    // ever.
+    if (by_driver(wires)) GTEST_SKIP() << "the team driver keeps a port with this MTU from being removed";
     const auto ipv6_is_off = [&] {
         return must(wires.host(), "cat /proc/sys/net/ipv6/conf/eth2/disable_ipv6") == "1\n";
     };
