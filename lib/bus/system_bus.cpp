@@ -15,10 +15,20 @@ constexpr const char* default_address = "unix:path=/run/dbus/system_bus_socket";
 constexpr const char* systemd_address = "unix:path=/run/systemd/private";
 constexpr std::chrono::seconds call_patience{1}, systemd_patience{5};
 
+/// sd_bus_call() waits for the handshake without a limit of ours.
 Result<Bus> when_ready(Result<Bus> begun, std::chrono::seconds patience) {
     auto bus = TEAMO_TRY(std::move(begun));
-    TEAMO_TRY(wait_until_ready(bus, patience));
-    return bus;
+    const auto until = Clock::now() + patience;
+    for (;;) {
+        int step = sd_bus_is_ready(bus.get());
+        if (step > 0) return bus;
+        if (step == 0) step = sd_bus_process(bus.get(), nullptr);
+        if (step < 0) return fail_errno(-step, "cannot connect to the system bus");
+        if (step > 0) continue;
+        const auto left = std::chrono::duration_cast<std::chrono::microseconds>(until - Clock::now()).count();
+        if (left <= 0) return fail_errno(ETIMEDOUT, "the system bus does not answer");
+        sd_bus_wait(bus.get(), static_cast<std::uint64_t>(left));
+    }
 }
 
 /// `patience`: of each call.
@@ -51,21 +61,6 @@ Result<std::string> teamd_name(const std::string& team) {
 
 Result<Bus> open_system_bus(std::chrono::seconds patience) {
     return when_ready(begin_system_bus(), patience);
-}
-
-/// sd_bus_call() waits for the handshake without a limit of ours.
-Result<> wait_until_ready(const Bus& bus, std::chrono::milliseconds patience) {
-    const auto until = Clock::now() + patience;
-    for (;;) {
-        int step = sd_bus_is_ready(bus.get());
-        if (step > 0) return {};
-        if (step == 0) step = sd_bus_process(bus.get(), nullptr);
-        if (step < 0) return fail_errno(-step, "cannot connect to the system bus");
-        if (step > 0) continue;
-        const auto left = std::chrono::duration_cast<std::chrono::microseconds>(until - Clock::now()).count();
-        if (left <= 0) return fail_errno(ETIMEDOUT, "the system bus does not answer");
-        sd_bus_wait(bus.get(), static_cast<std::uint64_t>(left));
-    }
 }
 
 Result<Bus> begin_system_bus() { return begin_bus(call_patience); }

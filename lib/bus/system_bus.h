@@ -31,12 +31,8 @@ Result<std::string> teamd_name(const std::string& team);
 /// ETIMEDOUT: it does not answer.
 Result<Bus> open_system_bus(std::chrono::seconds patience = std::chrono::seconds(1));
 
-/// The same without waiting: the event loop that it is attached to connects, or wait_until_ready().
+/// The same without waiting: the event loop that it is attached to connects.
 Result<Bus> begin_system_bus();
-
-/// Goes on to connect, for at most `patience`; 0: as far as it can without waiting. ETIMEDOUT: not yet
-/// connected.
-Result<> wait_until_ready(const Bus& bus, std::chrono::milliseconds patience);
 
 /// Connects to systemd itself, without the bus, as systemctl does for root; else by the system bus.
 Result<Bus> open_systemd();

@@ -38,10 +38,9 @@ int append_cpus(sd_bus_message* call, const CpuList& cpus) {
 
 } // namespace
 
-Result<UnitCpus> UnitCpus::begin() { return UnitCpus(TEAMO_TRY(begin_system_bus())); }
-
-Result<> UnitCpus::wait_until_ready(std::chrono::milliseconds patience) const {
-    return teamo::wait_until_ready(bus_, patience);
+Result<UnitCpus> UnitCpus::open() {
+    // systemd starts the bus with its first client, which takes a while.
+    return UnitCpus(TEAMO_TRY(open_system_bus(std::chrono::seconds(4))));
 }
 
 Result<CpuList> UnitCpus::read(const std::string& unit) const {

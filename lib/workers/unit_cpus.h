@@ -7,7 +7,6 @@
 #include "base/cpu_list.h"
 #include "bus/system_bus.h"
 
-#include <chrono>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -18,12 +17,9 @@ namespace teamo {
 
 class UnitCpus {
 public:
-    /// Begins to connect to the system bus. ENOENT, ECONNREFUSED and others: no systemd, or no bus.
-    static Result<UnitCpus> begin();
+    /// Connects to the system bus. ENOENT, ECONNREFUSED and others: no systemd, or no bus.
+    static Result<UnitCpus> open();
     explicit UnitCpus(Bus bus) : bus_(std::move(bus)) {}
-
-    /// See wait_until_ready() in bus/system_bus.h. Both functions below need it.
-    Result<> wait_until_ready(std::chrono::milliseconds patience) const;
 
     /// The configured CPUs; empty: all.
     Result<CpuList> read(const std::string& unit) const;

@@ -16,8 +16,6 @@ using namespace std::chrono_literals;
 
 /// After a failure systemd is not asked for so long: a request blocks the loop, and with it the links.
 constexpr auto systemd_retry = 60s;
-/// For the connection. A partner with LACP's short timeout waits three seconds for a LACPDU.
-constexpr auto bus_patience = 500ms;
 
 /// Whether it is the only process of its unit: AllowedCPUs= applies to all of them. `root`: of the unified
 /// hierarchy, as last found; the list of mounts is long on a machine with containers.
@@ -57,26 +55,18 @@ Result<> undo(const UnitCpus& systemd, const std::string& unit, const UnitBindin
 } // namespace
 
 UnitBinder::UnitBinder()
-    : UnitBinder(UnitCpus::begin,
+    : UnitBinder(UnitCpus::open,
                  [keeps = keeps_affinities(), root = std::string()](const Worker& worker) mutable {
                      return keeps && is_alone(worker, root);
                  }) {}
 
-void UnitBinder::connect() {
+UnitCpus* UnitBinder::bus() {
     if (!bus_ && Clock::now() >= retry_at_) {
-        if (auto begun = begin_())
-            bus_ = std::move(*begun);
+        if (auto opened = open_())
+            bus_ = std::move(*opened);
         else
             back_off();
     }
-    if (const auto ready = bus_ ? bus_->wait_until_ready(0ms) : Result<>{};
-        !ready && ready.error().number != ETIMEDOUT)
-        back_off();
-}
-
-UnitCpus* UnitBinder::bus() {
-    connect();
-    if (bus_ && !bus_->wait_until_ready(bus_patience)) back_off();
     return bus_ ? &*bus_ : nullptr;
 }
 

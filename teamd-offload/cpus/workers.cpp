@@ -88,7 +88,6 @@ void Workers::begin_window() {
             : "the users that the rules name are still looked up; until then these rules match no process");
     window_->after(worker_window);
     if (is_refused()) return;
-    units_.connect();
     if (!sampler_) sampler_.emplace();
     const auto length = sampler_->start_sample();
     limitations_(log_, Level::notice, "workers: ", sampler_->limitations());

@@ -88,14 +88,10 @@ private:
 class UnitBinder {
 public:
     UnitBinder();
-    /// `begin`: begins to connect to systemd; `is_alone`: whether a worker is the only process of its unit,
-    /// and the kernel keeps the affinities of its threads.
-    UnitBinder(std::function<Result<UnitCpus>()> begin, std::function<bool(const Worker&)> is_alone)
-        : begin_(std::move(begin)), is_alone_(std::move(is_alone)) {}
-
-    /// Connects to systemd as far as it can without waiting. systemd starts the bus with its first client,
-    /// which takes a while: call it in the windows before the one that binds.
-    void connect();
+    /// `open`: connects to systemd; `is_alone`: whether a worker is the only process of its unit, and the
+    /// kernel keeps the affinities of its threads.
+    UnitBinder(std::function<Result<UnitCpus>()> open, std::function<bool(const Worker&)> is_alone)
+        : open_(std::move(open)), is_alone_(std::move(is_alone)) {}
 
     /// True: the unit is bound, or will be in a moment. False: it is not; bind the worker's threads instead.
     /// EAGAIN: it was released, but systemd widens its cpuset later: bind the threads in the next window.
@@ -110,7 +106,7 @@ private:
     UnitCpus* bus();
     void back_off();
 
-    std::function<Result<UnitCpus>()> begin_;
+    std::function<Result<UnitCpus>()> open_;
     std::function<bool(const Worker&)> is_alone_;
     std::optional<UnitCpus> bus_;
     Clock::time_point retry_at_{};

@@ -219,10 +219,11 @@ void Offloads::reread(Device& device) {
     changed_ = plans_due_ = true;
 }
 
+bool Offloads::is_left_alone(const Device& device) const {
+    return device.index == tried_ || (!device.is_team && context_.is_replaced(device.index));
+}
+
 bool Offloads::step(Clock::time_point now) {
-    const auto is_left_alone = [this](const Device& device) {
-        return device.index == tried_ || (!device.is_team && context_.is_replaced(device.index));
-    };
     for (auto& device : devices_)
         if (device.stale && !is_left_alone(device)) reread(device);
     if (std::exchange(plans_due_, false)) make_plans();
@@ -358,7 +359,7 @@ void Offloads::log_lacking(Device& device) const {
 std::optional<Clock::time_point> Offloads::deadline() const {
     std::optional<Clock::time_point> first;
     for (const auto& device : devices_) {
-        if (device.index == tried_) continue;
+        if (is_left_alone(device)) continue;
         // With patience it decides alone when to try again; the time of `repair` may be over.
         first = earlier(first, device.patience ? device.patience->next() : device.repair.deadline());
         if (device.stale) first = earlier(first, device.read_again);

@@ -97,6 +97,8 @@ private:
     Result<> remember(const Device& port, const FeatureSettings& settings);
     void make_plans();
     FeatureSettings wrong(const Device& device) const;
+    /// Its TSO is measured, or another device has its index.
+    bool is_left_alone(const Device& device) const;
     void reread(Device& device);
     void reconcile(Device& device, Clock::time_point now);
     void repair(Device& device, const FeatureSettings& settings, Clock::time_point now);

@@ -75,6 +75,7 @@ Result<Readings> read_all(Session& session) {
         if (before && device && count > *before) device->queue_dropped = count - *before;
     }
     readings.configuration = TEAMO_TRY(session.document(control::ConfigDump{}));
+    readings.actual = TEAMO_TRY(session.document(control::ConfigDumpActual{}));
     return readings;
 }
 

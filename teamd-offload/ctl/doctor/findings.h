@@ -56,6 +56,7 @@ struct Readings {
     Rates rates;                                        ///< what the ports sent between the two states
     std::map<std::string, Device, std::less<>> devices; ///< the ports and the team, by name
     json::Value configuration;                          ///< as `config dump` has it
+    json::Value actual;                                 ///< as `config dump actual` has it
     std::vector<Trial> trials;
     std::map<std::string, DevicePlace, std::less<>> places{}; ///< of the ports, as far as /sys shows them
     CpuTopology topology{};                                   ///< empty: not known

@@ -158,17 +158,22 @@ void add_queue_override(const Readings& readings, Findings& findings) {
                  fmt::format("in the configuration: remove /ports/{}/queue_id", name)});
 }
 
-/// Configured ports that the team does not have. Those that the kernel refused are findings of their own.
+/// Configured ports that the team does not have. Those that the kernel refused are findings of their own. A
+/// port keeps the name of the configuration if its device is renamed.
 void add_missing(const Readings& readings, Findings& findings) {
     const auto& state = readings.state;
+    const auto& present = json::child(readings.actual, "ports");
+    if (present.object() == nullptr) return;
     for (const auto& member : json::object(readings.configuration, "ports")) {
         const auto& name = member.key;
-        if (find_port(state, name) != nullptr ||
+        if (present.find(name) != nullptr ||
             std::ranges::find(state.refused, name, &RefusedStatus::where) != state.refused.end())
             continue;
         findings.push_back(
-            {warning, name, "is configured and is no port: there is no such device, or a command removed it",
-             fmt::format("ip link show {0}  (a port again: teamoctl {1} port add {0})", name, state.name)});
+            {warning, name,
+             "is configured and is no port: there is no such device, a command removed it, or the "
+             "daemon was started without ports",
+             fmt::format("ip link show {0}  (to add it: teamoctl {1} port add {0})", name, state.name)});
     }
 }
 

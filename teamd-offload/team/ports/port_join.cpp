@@ -44,9 +44,10 @@ void PortSet::forget_reused_indexes(std::vector<PortBefore>& ports) const {
         const auto slot = marked_slot(*link);
         if (port.state == PortState::joining ? !is_ours(*link) : slot != port.slot) {
             if (!slot && port.state == PortState::joined)
-                context_.log(Level::warning,
-                             fmt::format("port {}: device {} does not have the mark {}; not changed",
-                                         port.name, link->name, port_mark(context_.name(), port.slot)));
+                context_.log(
+                    Level::warning,
+                    fmt::format("port {}: device {} does not have the mark {}: it counts as another device",
+                                port.name, link->name, port_mark(context_.name(), port.slot)));
             port.index = {};
         }
     }

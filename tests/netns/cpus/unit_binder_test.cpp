@@ -33,26 +33,6 @@ TEST(UnitBinder, withdraws_a_change_that_systemd_makes_late) {
     EXPECT_TRUE(bound.empty());
 }
 
-/// A bus that takes the connection and says nothing: the loop, and with it LACP, waits half a second, once a
-/// minute.
-TEST(UnitBinder, does_not_wait_long_for_a_bus_that_hangs) {
-    FakeSystemd systemd("w@1.service");
-    int connections = 0;
-    UnitBinder binder([&] { return ++connections, Result<UnitCpus>(systemd.connect(/*answers=*/false)); },
-                      [](const Worker&) { return true; });
-    Worker worker;
-    worker.unit = "w@1.service";
-    BoundWorkers bound;
-    const auto begun = Clock::now();
-    for (int window = 0; window < 3; ++window) {
-        binder.connect();
-        EXPECT_EQ(false, binder.bind(worker, {1}, bound, [] { return Result<>(); }).value());
-    }
-    EXPECT_LT(Clock::now() - begun, 900ms);
-    EXPECT_EQ(1, connections);
-    EXPECT_TRUE(bound.empty());
-}
-
 /// systemd is not asked: a call would make it write the property again.
 TEST(UnitBinder, leaves_a_unit_that_an_earlier_daemon_bound_as_it_is) {
     const auto cpus = read_thread_affinity(0).value();

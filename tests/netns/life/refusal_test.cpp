@@ -166,7 +166,7 @@ TEST(Refusal, missing_driver) {
         }
         const auto before = everything(wires);
         expect_refused(wires, before, daemon_on(loadbalance(2), {"--datapath", kind}),
-                       fmt::format("this kernel has no {} driver; use --datapath bpf", kind));
+                       fmt::format("this kernel has no {} driver; use the datapath bpf", kind));
     }
 }
 

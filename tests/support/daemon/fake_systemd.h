@@ -67,16 +67,11 @@ class FakeSystemd {
 public:
     explicit FakeSystemd(std::string unit) : unit_{.unit = std::move(unit), .cpus = {}} {}
 
-    /// A new connection; the former one ends. `answers`: false: as of a bus that hangs.
-    UnitCpus connect(bool answers = true) {
+    /// A new connection; the former one ends.
+    UnitCpus connect() {
         std::array<int, 2> ends{};
         ::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data());
-        server_ = std::jthread([this, answers, end = ends[0]](const std::stop_token& stop) {
-            const UniqueFd unanswered(answers ? -1 : end);
-            if (answers) serve(end, stop);
-            while (!stop.stop_requested())
-                std::this_thread::sleep_for(std::chrono::milliseconds(10));
-        });
+        server_ = std::jthread([this, end = ends[0]](const std::stop_token& stop) { serve(end, stop); });
         sd_bus* bus = nullptr;
         sd_bus_new(&bus);
         sd_bus_set_fd(bus, ends[1], ends[1]);

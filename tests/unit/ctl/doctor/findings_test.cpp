@@ -70,6 +70,7 @@ TEST(Findings, report_a_team_that_is_down) {
 TEST(Findings, report_configured_ports_that_are_missing) {
     auto readings = good_readings(2);
     readings.configuration = *json::parse(R"({"ports": {"eth1": {}, "eth2": {}, "eth7": {}, "eth8": {}}})");
+    readings.actual = *json::parse(R"({"ports": {"eth1": {}, "eth2": {}}})");
     readings.state.refused = {{.where = "eth8", .what = "busy"}};
     EXPECT_THAT(seen(readings), ElementsAre("error eth8", "warning eth7"));
 }
