@@ -63,7 +63,7 @@ _teamoctl() {
     elif [[ $current == -* && ${words[*]} == 'bench report'* ]]; then
         choices='--json --html= --prices='
     elif [[ $current == -* ]]; then
-        choices='-h --help -v --verbose -o --oneline -D --force-dbus -Z --force-zmq= -U --force-usock --json'
+        choices='-h --help --version -v --verbose -o --oneline -D --force-dbus -Z --force-zmq= -U --force-usock --json'
         case "${words[*]:1}" in
         doctor) choices+=' --measure=' ;;
         top) choices+=' --once' ;;

@@ -137,8 +137,7 @@ std::string help_for(std::string_view program, std::span<char* const> argv) {
         if (!word.starts_with('-')) words.emplace_back(word);
     }
     for (std::size_t skipped = 0; skipped < std::min<std::size_t>(words.size(), 2); ++skipped) // 1: the team
-        if (auto text = help_on(program, Arguments(words).subspan(skipped)); text && words.size() > skipped)
-            return *text;
+        if (auto text = help_on(program, Arguments(words).subspan(skipped)); text) return *text;
     return help_text(program);
 }
 
@@ -159,8 +158,7 @@ ExitStatus run_command(const CommandLine& line, const std::string& team, const O
 ExitStatus run(int argc, char** argv) {
     const std::string_view program = argc > 0 ? argv[0] : "teamoctl";
     // Not among the options: --ver is an abbreviation of --verbose, as with teamdctl.
-    if (argc == 2 && std::string_view(argv[1]) == "--version")
-        return print_help(version_text(), program);
+    if (argc == 2 && std::string_view(argv[1]) == "--version") return print_help(version_text(), program);
     const auto options = read_options(argc, argv);
     if (!options) return print_usage(options.error(), program);
     if (options->help)

@@ -36,12 +36,16 @@ struct TeamContext {
     /// nullptr: there is no such device.
     const Link* link(IfIndex index) const { return find_link(links(), index); }
     const Link* team() const { return link(device.team); }
+    /// The slot of the device's mark; none: it lacks the mark of this team.
+    std::optional<Slot> marked_slot(const Link& link) const {
+        const auto mark = port_mark_of(link);
+        return mark && mark->team == name() ? std::optional(mark->slot) : std::nullopt;
+    }
     /// Whether another device has the index of a port: until the removal is read, or if its event was lost.
     /// Such a device lacks the mark, and what it has must not change before it joins.
     bool is_replaced(IfIndex port) const {
         const auto* now = link(port);
-        const auto mark = now == nullptr ? std::nullopt : port_mark_of(*now);
-        return now != nullptr && (!mark || mark->team != name());
+        return now != nullptr && !marked_slot(*now);
     }
 };
 

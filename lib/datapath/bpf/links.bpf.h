@@ -52,12 +52,17 @@ static __always_inline bool teamo_probe_link(const struct teamo_device* known, b
     return !waits || (__u32)BPF_CORE_READ(device, carrier_down_count.counter) == known->losses;
 }
 
+/* False if the device is gone: what is read then belongs to something else. */
+static __always_inline bool teamo_is_device(const struct net_device* device,
+                                            const struct teamo_device* known) {
+    return (__u32)device->ifindex == known->ifindex && (__u64)device->nd_net.net == known->net;
+}
+
 static __always_inline bool teamo_read_link(const struct teamo_device* known, bool waits) {
     const struct net_device* device =
         bpf_rdonly_cast((const void*)known->address, bpf_core_type_id_kernel(struct net_device));
 
-    if ((device->state & TEAMO_STATE_BITS) != TEAMO_STATE_LINK || (__u32)device->ifindex != known->ifindex ||
-        (__u64)device->nd_net.net != known->net)
+    if ((device->state & TEAMO_STATE_BITS) != TEAMO_STATE_LINK || !teamo_is_device(device, known))
         return false;
     return !waits || (__u32)device->carrier_down_count.counter == known->losses;
 }
@@ -79,11 +84,10 @@ static __always_inline bool teamo_has_link(__u32 slot, bool may_wait) {
 /* False if the slot's device is known to be gone, so that another one may have its index. */
 static __always_inline bool teamo_is_there(__u32 slot) {
     const struct teamo_device* known = bpf_map_lookup_elem(&teamo_devices, &slot);
-    const struct net_device* device;
 
     if (teamo_link_reading != TEAMO_LINKS_READ || !known || !known->address) return true;
-    device = bpf_rdonly_cast((const void*)known->address, bpf_core_type_id_kernel(struct net_device));
-    return (__u32)device->ifindex == known->ifindex && (__u64)device->nd_net.net == known->net;
+    return teamo_is_device(
+        bpf_rdonly_cast((const void*)known->address, bpf_core_type_id_kernel(struct net_device)), known);
 }
 
 /* Those of `slots` that have a link. A function of its own (not static), so that the verifier checks it once

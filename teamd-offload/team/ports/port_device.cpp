@@ -64,7 +64,7 @@ PortBefore PortSet::begin(const Link& link, Slot slot) {
                       .mtu = link.mtu,
                       .flags = link.flags,
                       .disable_ipv6 = read_disable_ipv6(link.name)};
-    const bool marked = marked_slot(link).has_value();
+    const bool marked = context_.marked_slot(link).has_value();
     before.enslaved =
         is_slave(link) && !marked; // a marked one is ours, even without its entry in the journal
     if ((before.enslaved || marked) && link.permanent_address) before.address = *link.permanent_address;
@@ -126,7 +126,7 @@ Result<> PortSet::mark(const Link& link, Slot slot) {
 Result<> PortSet::unmark(IfIndex port) {
     const auto now = context_.control.read(port);
     if (!now) return now.error().number == ENODEV ? Result<>() : tl::unexpected(now.error());
-    const auto slot = marked_slot(*now);
+    const auto slot = context_.marked_slot(*now);
     if (!slot) return {};
     return context_.control.remove_altname(port, port_mark(context_.name(), *slot));
 }

@@ -26,13 +26,8 @@ bool PortSet::is_slave(const Link& link) const {
     return context_.datapath->kernel_manages_ports() && device.team && link.master == device.team;
 }
 
-std::optional<Slot> PortSet::marked_slot(const Link& link) const {
-    const auto mark = port_mark_of(link);
-    return mark && mark->team == context_.name() ? std::optional(mark->slot) : std::nullopt;
-}
-
 /// An entry of the journal is valid only for such a device.
-bool PortSet::is_ours(const Link& link) const { return is_slave(link) || marked_slot(link); }
+bool PortSet::is_ours(const Link& link) const { return is_slave(link) || context_.marked_slot(link); }
 
 /// Indexes are reused: an entry is that of another device if the device lacks the team's mark, or has that of
 /// another slot. A port that is joining may not have it yet, or that of its former slot. The device of such
@@ -41,7 +36,7 @@ void PortSet::forget_reused_indexes(std::vector<PortBefore>& ports) const {
     for (auto& port : ports) {
         const auto* link = context_.link(port.index);
         if (link == nullptr) continue;
-        const auto slot = marked_slot(*link);
+        const auto slot = context_.marked_slot(*link);
         if (port.state == PortState::joining ? !is_ours(*link) : slot != port.slot) {
             if (!slot && port.state == PortState::joined)
                 context_.log(
@@ -69,7 +64,7 @@ bool PortSet::is_added_by_others(const Link& link) const {
 /// meanwhile; without a mark it is another device, which replaces the port of its name. Two entries may have
 /// the same slot, of which the one with its name is chosen.
 const PortBefore* PortSet::away_entry(const Link& link) const {
-    const auto slot = marked_slot(link);
+    const auto slot = context_.marked_slot(link);
     const auto likeness = [&](const PortBefore& entry) {
         if (entry.state != PortState::away) return 0;
         return (slot == entry.slot ? 2 : 0) + (entry.name == link.name ? 1 : 0);
@@ -221,8 +216,8 @@ Result<> PortSet::clear_leftovers() {
     mark_away();
     subsystems_.offloads->end_leftover_trials(ports);
     for (const auto& [index, link] : context_.links())
-        if (is_ours(link) && journal.port(index) == nullptr)
-            ports.push_back(begin(link, port_mark_of(link)->slot));
+        if (const auto slot = context_.marked_slot(link); slot && journal.port(index) == nullptr)
+            ports.push_back(begin(link, *slot));
     for (auto& port : ports)
         if (port.state != PortState::away) port.state = PortState::leaving;
     std::size_t left = 0;
@@ -286,7 +281,7 @@ void PortSet::adopt(std::vector<PortBefore> noted) {
     }
     mark_away();
     for (const auto& [index, link] : context_.links()) {
-        const auto slot = marked_slot(link);
+        const auto slot = context_.marked_slot(link);
         if (!slot || journal.port(index) != nullptr) continue;
         if (by_master && link.master != team) continue;
         // It returned to the earlier daemon too, which did not make it a port. It joins if it is configured.

@@ -60,7 +60,7 @@ void PortSet::begin_leaving_all() {
             leaving_[port.index] = {.name = port.name};
         }
     for (const auto& [index, link] : context_.links()) {
-        const auto slot = marked_slot(link);
+        const auto slot = context_.marked_slot(link);
         if (!slot || context_.journal.port(index) != nullptr) continue;
         auto port = begin(link, *slot);
         port.state = PortState::leaving;

@@ -147,8 +147,6 @@ private:
     PortWatch make_watch(const PortConfig& config, PortWatch::Start start) const;
     PortConfig config_of(std::string_view port) const;
     bool is_slave(const Link& link) const;
-    /// By the mark of this team; none: the device does not have it.
-    std::optional<Slot> marked_slot(const Link& link) const;
     bool is_ours(const Link& link) const;
     void forget_reused_indexes(std::vector<PortBefore>& ports) const;
     bool was_moved(const PortBefore& port, const Link& link) const;
