@@ -6,10 +6,14 @@
 namespace teamo {
 namespace {
 
+double gain_of(const Moves::Waiting& waiting) {
+    return waiting.other_has_moved ? waiting.move.swap->gain_after_other : waiting.move.gain;
+}
+
 /// Whether to move without a gap. By hand never: the administrator can request "now".
-bool worth_it(const BucketMove& move, const BalanceConfig& config) {
-    if (move.reason == MoveReason::membership) return true;
-    return move.reason != MoveReason::by_hand && move.gain * 100 >= config.min_gain;
+bool worth_it(const Moves::Waiting& waiting, const BalanceConfig& config) {
+    if (waiting.move.reason == MoveReason::membership) return true;
+    return waiting.move.reason != MoveReason::by_hand && gain_of(waiting) * 100 >= config.min_gain;
 }
 
 std::optional<MoveEnd> end_of(Moves::Waiting& waiting, Moves::Time now, SlotSet live,
@@ -23,8 +27,10 @@ std::optional<MoveEnd> end_of(Moves::Waiting& waiting, Moves::Time now, SlotSet 
     } else if (now - waiting.quiet_since >= drain) {
         return MoveEnd::in_gap;
     }
+    if (now - waiting.since < config.max_wait && !waiting.other_has_moved) return std::nullopt;
+    if (worth_it(waiting, config)) return MoveEnd::forced;
     if (now - waiting.since < config.max_wait) return std::nullopt;
-    return worth_it(waiting.move, config) ? MoveEnd::forced : MoveEnd::given_up;
+    return MoveEnd::given_up;
 }
 
 } // namespace
@@ -36,7 +42,8 @@ void Moves::begin(const BucketMove& move, Time now) {
     if (begun.from == begun.to)
         waiting_.erase(move.bucket);
     else
-        waiting_.insert_or_assign(move.bucket, Waiting{begun, now, now, std::nullopt});
+        waiting_.insert_or_assign(move.bucket,
+                                  Waiting{.move = begun, .since = now, .quiet_since = now, .packets = {}});
 }
 
 std::vector<Moves::Ended> Moves::step(Time now, SlotSet live, const Drains& drains,
@@ -57,7 +64,18 @@ std::vector<Moves::Ended> Moves::step(Time now, SlotSet live, const Drains& drai
         if (end) ended.push_back({.move = waiting.move, .end = *end, .waited = waited});
         entry = end ? waiting_.erase(entry) : std::next(entry);
     }
+    for (const auto& [move, end, waited] : ended)
+        if (move.swap && end != MoveEnd::given_up) hurry(move);
     return ended;
+}
+
+/// The bucket that was swapped with this one, if it still waits.
+void Moves::hurry(const BucketMove& moved) {
+    const auto found = waiting_.find(moved.swap->other);
+    if (found == waiting_.end()) return;
+    auto& waiting = found->second;
+    // By now it may have another destination.
+    waiting.other_has_moved |= waiting.move.swap && waiting.move.swap->other == moved.bucket;
 }
 
 std::array<Slot, bucket_count> Moves::leaving() const {

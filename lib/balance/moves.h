@@ -38,7 +38,8 @@ public:
         std::chrono::milliseconds waited{0};
         bool operator==(const Ended&) const = default;
     };
-    /// Returns the moves that end: a gap came, the old port is not `live` any more, or the time is over. For
+    /// Returns the moves that end: a gap came, the old port is not `live` any more, the time is over, or the
+    /// other bucket of a swap moved at an earlier step and it pays not to wait with both on one port. For
     /// MoveEnd::given_up the caller must make `from` the owner again. A move whose new port is not live ends
     /// without being returned: nothing has moved, and when the port is back the bucket has to wait anew.
     std::vector<Ended> step(Time now, SlotSet live, const Drains& drains, const BalanceConfig& config,
@@ -51,12 +52,15 @@ public:
         BucketMove move;
         Time since, quiet_since;
         std::optional<std::uint64_t> packets; ///< at the last step
+        bool other_has_moved = false;         ///< of a swap
     };
     const std::map<std::uint8_t, Waiting>& waiting() const { return waiting_; }
     /// See Tables.
     std::array<Slot, bucket_count> leaving() const;
 
 private:
+    void hurry(const BucketMove& moved);
+
     std::map<std::uint8_t, Waiting> waiting_;
 };
 

@@ -282,11 +282,12 @@ private:
     }
 
     void apply(const WeighedPort& from, const Step& step) {
-        const double gain = draft_->relief(from, *step.to, step.amount);
         const bool makes_room = (gathered_ & bit(from.slot)) != 0 && !step.to->segments;
         const auto reason = makes_room ? MoveReason::offload : MoveReason::load;
-        draft_->move(step.bucket, step.to->slot, reason, gain);
-        if (step.swaps()) draft_->move(step.other, from.slot, reason, gain);
+        if (step.swaps())
+            draft_->swap(step.bucket, step.other, reason);
+        else
+            draft_->move(step.bucket, step.to->slot, reason, draft_->relief(from, *step.to, step.amount));
     }
 
     PlacementDraft* draft_;

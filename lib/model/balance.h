@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 namespace teamo {
@@ -66,6 +67,15 @@ struct BucketMove {
     /// with TSO, as a share of all bulk. Never negative; 0 for by_hand and membership.
     double gain = 0;
     MoveReason reason = MoveReason::load;
+    /// A bucket that goes the other way at the same time.
+    struct Swap {
+        std::uint8_t other = 0;
+        /// As `gain`, once the other bucket has moved: its new port has the load of both until this one
+        /// moves.
+        double gain_after_other = 0;
+        bool operator==(const Swap&) const = default;
+    };
+    std::optional<Swap> swap{};
     bool operator==(const BucketMove&) const = default;
 };
 

@@ -183,6 +183,13 @@ TEST(Balancer, swaps_buckets_if_one_move_does_not_help) {
     EXPECT_THAT(placement.moves, AllOf(SizeIs(2), Each(because_of(MoveReason::load)),
                                        Each(Field(&BucketMove::gain, ::testing::DoubleNear(0.2, 1e-9)))));
     EXPECT_EQ(placement.planned[1], 100);
+    ASSERT_THAT(placement.moves, SizeIs(2));
+    const auto &one = placement.moves[0], &two = placement.moves[1];
+    ASSERT_TRUE(one.swap && two.swap);
+    EXPECT_EQ(one.swap->other, two.bucket);
+    EXPECT_EQ(two.swap->other, one.bucket);
+    EXPECT_NEAR(one.swap->gain_after_other, 0.6, 1e-9) << "from 160 and 40 to 100 each";
+    EXPECT_NEAR(two.swap->gain_after_other, 0.4, 1e-9) << "from 60 and 140 to 100 each";
 }
 
 TEST(Balancer, does_not_swap_equal_loads) {

@@ -92,6 +92,53 @@ TEST_F(BucketMoves, forces_move_only_for_enough_gain) {
     EXPECT_EQ(ended[3].end, MoveEnd::forced);
 }
 
+/// Bucket 7 from port 1 to 2, and bucket 8 the other way.
+class BucketSwap : public BucketMoves {
+protected:
+    void begin(double gain_after_other) {
+        auto one = move(7), other = move(8);
+        one.swap = {.other = 8, .gain_after_other = gain_after_other};
+        other.swap = {.other = 7, .gain_after_other = gain_after_other};
+        std::swap(other.from, other.to);
+        moves_.begin(one, moves_start);
+        moves_.begin(other, moves_start);
+    }
+    /// Bucket 7 pauses and moves; 8 never pauses.
+    std::vector<Moves::Ended> step(Moves::Time now) {
+        Moves::Drains drains{};
+        drains.fill(3ms);
+        return moves_.step(now, both, drains, config_, [&](std::uint8_t bucket) {
+            return Moves::Seen{.moved = bucket == 7, .packets = ++packets_};
+        });
+    }
+
+private:
+    std::uint64_t packets_ = 0;
+};
+
+TEST_F(BucketSwap, does_not_leave_both_buckets_on_one_port) {
+    begin(/*gain_after_other=*/0.2);
+    EXPECT_THAT(step(moves_start + 1ms), testing::SizeIs(1));
+    const auto ended = step(moves_start + 2ms);
+    ASSERT_THAT(ended, testing::SizeIs(1));
+    EXPECT_EQ(ended[0].move.bucket, 8);
+    EXPECT_EQ(ended[0].end, MoveEnd::forced);
+}
+
+TEST_F(BucketSwap, waits_for_a_gap_if_both_on_one_port_do_little_harm) {
+    begin(/*gain_after_other=*/0.05);
+    EXPECT_THAT(step(moves_start + 1ms), testing::SizeIs(1));
+    EXPECT_THAT(step(moves_start + 2ms), IsEmpty());
+    EXPECT_THAT(step(moves_start + 1s), ElementsAre(testing::Field(&Moves::Ended::end, MoveEnd::given_up)));
+}
+
+TEST_F(BucketSwap, is_over_if_one_bucket_goes_elsewhere) {
+    begin(/*gain_after_other=*/0.2);
+    moves_.begin({.bucket = 8, .from = Slot{2}, .to = Slot{3}}, moves_start);
+    EXPECT_THAT(step(moves_start + 1ms), testing::SizeIs(1));
+    EXPECT_THAT(step(moves_start + 2ms), IsEmpty());
+}
+
 TEST_F(BucketMoves, keeps_old_port_if_destination_changes) {
     moves_.begin(move(7), moves_start);
     moves_.begin({.bucket = 7, .from = Slot{2}, .to = Slot{3}, .gain = 0, .reason = MoveReason::load},
