@@ -9,6 +9,7 @@
 #include "dry_run.h"
 #include "ignored_settings.h"
 #include "kernel/files/files.h"
+#include "kernel/netlink/netlink_socket.h"
 #include "options.h"
 #include "process.h"
 #include "team/team.h"
@@ -263,10 +264,13 @@ void raise_priority() {
 }
 
 /// By default glibc keeps large blocks for the next time once it has freed some (mallopt(3), dynamic mmap
-/// threshold). libbpf reads 11 MB of the kernel's types for each program that traces the kernel.
+/// threshold), and libbpf reads 11 MB of the kernel's types for each program that traces the kernel. The
+/// block that libnl takes for each datagram must stay below: getting it from the kernel each time, and giving
+/// it back, takes a quarter of what a team at rest needs.
 void give_large_blocks_back() {
-    constexpr int bytes = 256 * 1024;
+    constexpr int bytes = 2 * largest_datagram;
     static_cast<void>(::mallopt(M_MMAP_THRESHOLD, bytes));
+    static_cast<void>(::mallopt(M_TRIM_THRESHOLD, bytes));
 }
 
 /// `options`: with the path of the PID file.

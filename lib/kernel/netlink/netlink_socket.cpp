@@ -104,7 +104,7 @@ Result<NlSocket> connected(int protocol) {
     // Without it (old kernels) errors have no text.
     static_cast<void>(
         setsockopt(nl_socket_get_fd(socket.get()), SOL_NETLINK, NETLINK_EXT_ACK, &on, sizeof on));
-    nl_socket_set_msg_buf_size(socket.get(), 1 << 18);
+    nl_socket_set_msg_buf_size(socket.get(), largest_datagram);
     nl_socket_disable_auto_ack(socket.get()); // the end of an answer: see exchange()
     return socket;
 }

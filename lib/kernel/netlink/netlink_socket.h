@@ -29,6 +29,9 @@ namespace teamo {
 using NlSocket = Handle<nl_sock, nl_socket_free>;
 using NlMessage = Handle<nl_msg, nlmsg_free>;
 
+/// The size in bytes of the buffer for a datagram; libnl allocates one for each that it receives.
+constexpr int largest_datagram = 1 << 18;
+
 /// A message to send; never null (std::bad_alloc ends the process, as elsewhere).
 NlMessage make_message(int type, int flags);
 
