@@ -72,9 +72,9 @@ announce::Speaker speaker_of(const Link& device, const std::vector<DeviceAddress
 
 } // namespace
 
-Result<std::unique_ptr<Announcer>> Announcer::make(sd_event* loop, const Log& log, const Observer& observer) {
-    auto socket = TEAMO_TRY(PacketSocket::open());
-    std::unique_ptr<Announcer> announcer(new Announcer(std::move(socket), log, observer));
+Result<std::unique_ptr<Announcer>> Announcer::make(sd_event* loop, const Log& log, const Observer& observer,
+                                                   PacketSocket& socket) {
+    std::unique_ptr<Announcer> announcer(new Announcer(log, observer, socket));
     for (auto* round : {&announcer->peers_, &announcer->groups_})
         round->timer = TEAMO_TRY(Timer::make(loop, [raw = announcer.get(), round] { raw->next(*round); }));
     return announcer;

@@ -17,7 +17,8 @@ namespace teamo {
 
 class Announcer {
 public:
-    static Result<std::unique_ptr<Announcer>> make(sd_event* loop, const Log& log, const Observer& observer);
+    static Result<std::unique_ptr<Announcer>> make(sd_event* loop, const Log& log, const Observer& observer,
+                                                   PacketSocket& socket);
 
     /// `kernel_announces`: the kernel announces all devices that have an IP address; we announce the others.
     /// `inner`: the other end of the team's pair, if it has one.
@@ -33,12 +34,12 @@ private:
         bool only_without_address = false;
     };
 
-    Announcer(PacketSocket socket, const Log& log, const Observer& observer)
-        : socket_(std::move(socket)), log_(log), observer_(observer) {}
+    Announcer(const Log& log, const Observer& observer, PacketSocket& socket)
+        : socket_(socket), log_(log), observer_(observer) {}
     void next(Round& round);
     void send(const Round& round);
 
-    PacketSocket socket_;
+    PacketSocket& socket_;
     const Log& log_;
     const Observer& observer_;
     Round peers_{.what = What::peers}, groups_{.what = What::groups};

@@ -94,15 +94,16 @@ bool LacpFrames::read_all() {
     return changed;
 }
 
-void continue_lacp(const std::string& team, const Links& links, const Journal& journal) {
+void continue_lacp(const std::string& team, const Links& links, const Journal& journal,
+                   PacketSocket& socket) {
     for (const auto& port : journal.ports) {
         const auto* link = find_link(links, port.index);
         if (port.state != PortState::joined || port.lacp.partner == lacp::PortInfo{} || link == nullptr ||
             port_mark_of(*link) != PortMark{team, port.slot} || port.carrier_losses != link->carrier_losses)
             continue;
         const lacp::Lacpdu pdu{.actor = port.lacp.actor, .partner = port.lacp.partner};
-        auto socket = PortSocket::open(port.index, {.protocol = lacp::ether_slow});
-        if (socket) static_cast<void>(socket->send(lacp::build_frame(pdu, port.address))); // sent again soon
+        // If this fails: it is sent again soon.
+        static_cast<void>(socket.send(port.index, lacp::build_frame(pdu, port.address)));
     }
 }
 

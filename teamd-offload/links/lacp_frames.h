@@ -4,6 +4,7 @@
 // why a port does not carry.
 #pragma once
 
+#include "kernel/packets/packet_socket.h"
 #include "kernel/packets/port_socket.h"
 #include "lacp/system.h"
 #include "log.h"
@@ -73,6 +74,6 @@ private:
 
 /// The first act of a daemon that adopts a team: sends for each port what the earlier daemon would have sent
 /// next, because loading the datapath's programs takes a while and the partner's timeout may be close.
-void continue_lacp(const std::string& team, const Links& links, const Journal& journal);
+void continue_lacp(const std::string& team, const Links& links, const Journal& journal, PacketSocket& socket);
 
 } // namespace teamo

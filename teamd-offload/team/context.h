@@ -8,6 +8,7 @@
 #include "journal_keeper.h"
 #include "kernel/ethtool/ethtool.h"
 #include "kernel/netlink/links.h"
+#include "kernel/packets/packet_socket.h"
 #include "links/observer.h"
 #include "log.h"
 #include "options.h"
@@ -21,6 +22,7 @@ struct TeamContext {
     std::function<void()> changed; ///< called when the set of ports that carry changes
     LinkControl control;
     Ethtool ethtool;
+    PacketSocket frames; ///< sends frames by any device
     std::unique_ptr<Datapath> datapath;
     std::unique_ptr<Observer> observer{};
     JournalKeeper journal{configuration.team.device, log};

@@ -24,7 +24,7 @@ Result<> Subsystems::make(sd_event* loop, TeamContext& context, const std::funct
                           std::function<lacp::System*()> lacp) {
     const auto& log = context.log;
     carrier_monitor = TEAMO_TRY(CarrierMonitor::make(loop, log, *context.observer));
-    announcer = TEAMO_TRY(Announcer::make(loop, log, *context.observer));
+    announcer = TEAMO_TRY(Announcer::make(loop, log, *context.observer, context.frames));
     failure_domains = TEAMO_TRY(FailureDomains::make(loop, context, request_pass));
     guard = Guard::make(loop, context);
     lacp_frames = TEAMO_TRY(LacpFrames::make(loop, log, std::move(lacp), request_pass));
@@ -44,12 +44,13 @@ Result<std::unique_ptr<Team>> Team::start(Configuration configuration, Options o
                                           std::function<void(Error)> failed) {
     auto control = TEAMO_TRY(LinkControl::open());
     auto ethtool = TEAMO_TRY(Ethtool::open());
+    auto frames = TEAMO_TRY(PacketSocket::open());
     const auto links = TEAMO_TRY(control.read_all());
     const auto& config = configuration.team;
     const auto* existing = options.force_recreate ? nullptr : find_link(links, config.device);
     if (withholds_carrier(config.runner) && existing != nullptr)
         if (const auto journal = read_journal(config.device).value_or(std::nullopt))
-            continue_lacp(config.device, links, *journal);
+            continue_lacp(config.device, links, *journal, frames);
     auto datapath =
         TEAMO_TRY(open_datapath(options.datapath.value_or(config.datapath), control, existing, config));
     for (const auto& sentence : ignored_by_datapath(*datapath, config))
@@ -60,6 +61,7 @@ Result<std::unique_ptr<Team>> Team::start(Configuration configuration, Options o
                                          .changed = std::move(changed),
                                          .control = std::move(control),
                                          .ethtool = std::move(ethtool),
+                                         .frames = std::move(frames),
                                          .datapath = std::move(datapath)},
                                         std::move(failed)));
     if (auto opened = team->open(loop); !opened) {

@@ -14,7 +14,8 @@
 
 namespace teamo {
 
-/// Sends complete Ethernet frames; receives nothing. Never blocks.
+/// Sends complete Ethernet frames; receives nothing. Never blocks, except that closing a packet socket waits
+/// until the kernel has no reader of it left (synchronize_net() in af_packet.c): on busy CPUs a second.
 class PacketSocket {
 public:
     static Result<PacketSocket> open();

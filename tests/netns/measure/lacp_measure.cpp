@@ -28,6 +28,7 @@ TEST(LacpRestart, loses_no_packet_and_no_partner) {
     wires.address();
     Stream out({.from = &wires.host(), .to = &far, .address = client_v4, .rate = 20'000});
     Stream in({.from = &far, .to = &wires.host(), .address = team_v4, .rate = 20'000});
+    milliseconds longest_end{0}, longest_start{0};
     int longest = 0; // milliseconds since the partner got the last LACPDU
     const auto watch = [&](milliseconds time) {
         for (const auto start = SteadyClock::now(); since(start) < time;) {
@@ -37,18 +38,27 @@ TEST(LacpRestart, loses_no_packet_and_no_partner) {
         }
     };
     for (int round = 0; round < restarts; ++round) {
-        team.kill();
+        const auto lasts = [](milliseconds& longest_yet, const auto& act) {
+            const auto start = SteadyClock::now();
+            act();
+            longest_yet = std::max(longest_yet, std::chrono::duration_cast<milliseconds>(since(start)));
+        };
+        lasts(longest_end, [&] { team.kill(); });
         watch(200ms);
-        team.start();
+        lasts(longest_start, [&] { team.start(); });
         watch(1s);
     }
     out.stop();
     in.stop();
-    fmt::print("{} restarts: longest pause between LACPDUs {} ms\nout: {}\nin: {}\n", restarts, longest,
-               text_of(out.tally()), text_of(in.tally()));
+    fmt::print("{} restarts: longest end {} ms, longest start {} ms, longest pause between LACPDUs {} ms\n"
+               "out: {}\nin: {}\n",
+               restarts, longest_end.count(), longest_start.count(), longest, text_of(out.tally()),
+               text_of(in.tally()));
     EXPECT_EQ(0U, out.tally().lost);
     EXPECT_EQ(0U, in.tally().lost);
-    EXPECT_LE(longest, 1'500);
+    // The partner's timeout. The kernel ends a process only after waiting for the readers of its packet
+    // sockets (af_packet.c: synchronize_net()), on busy CPUs a second or more.
+    EXPECT_LT(longest, 3'000);
     EXPECT_EQ(std::string::npos, partner.log().find("no longer carries"));
 }
 
