@@ -122,7 +122,8 @@ double PlacementDraft::relief(const WeighedPort& from, const WeighedPort& to, do
     return (before - std::max(level(from, -amount), level(to, amount))) / mean();
 }
 
-void PlacementDraft::move(std::size_t bucket, Slot to, MoveReason reason, double gain) {
+void PlacementDraft::move(std::size_t bucket, Slot to, MoveReason reason, double gain,
+                          std::optional<BucketMove::Swap> swap) {
     const auto number = static_cast<std::uint8_t>(bucket);
     auto moved = std::ranges::find(moves_, number, &BucketMove::bucket);
     if (moved == moves_.end()) // the first reason counts
@@ -130,38 +131,15 @@ void PlacementDraft::move(std::size_t bucket, Slot to, MoveReason reason, double
             moved, BucketMove{.bucket = number, .from = owners_[bucket], .to = to, .reason = reason});
     moved->to = to;
     moved->gain += gain;
-    moved->swap.reset();
+    moved->swap = swap;
     if (const auto* from = port(owners_[bucket])) filled_[from->slot.value] -= bytes(bucket);
     filled_[to.value] += bytes(bucket);
     owners_[bucket] = to;
 }
 
-void PlacementDraft::swap(std::size_t bucket, std::size_t other, MoveReason reason) {
-    const auto &from = *port(owners_[bucket]), &to = *port(owners_[other]);
-    const double gain = relief(from, to, bytes(bucket) - bytes(other));
-    move(bucket, to.slot, reason, gain);
-    const double of_other = relief(to, from, bytes(other));
-    move(other, from.slot, reason, gain);
-    const double of_bucket = -relief(from, to, -bytes(bucket)); // with `other` alone moved
-    const auto note = [this](std::size_t one, std::size_t partner, double alone) {
-        std::ranges::find(moves_, static_cast<std::uint8_t>(one), &BucketMove::bucket)->swap =
-            BucketMove::Swap{.other = static_cast<std::uint8_t>(partner),
-                             .gain_after_other = std::max(0.0, alone)};
-    };
-    note(bucket, other, of_bucket);
-    note(other, bucket, of_other);
-}
-
 Placement PlacementDraft::placement() const {
     Placement result{.owners = owners_, .moves = moves_, .planned = {}};
     std::erase_if(result.moves, [](const BucketMove& move) { return move.from == move.to; });
-    // A bucket of a swap may have gone on to another port since, or come from another one.
-    const auto is_swap = [this](const BucketMove& move) {
-        const auto other = std::ranges::find(moves_, move.swap->other, &BucketMove::bucket);
-        return other->from == move.to && other->to == move.from;
-    };
-    for (auto& move : result.moves)
-        if (move.swap && !is_swap(move)) move.swap.reset();
     for (std::size_t bucket = 0; bucket < bucket_count; ++bucket)
         if (port(owners_[bucket]) != nullptr) result.planned[owners_[bucket].value] += bytes(bucket);
     return result;

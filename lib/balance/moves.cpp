@@ -27,10 +27,9 @@ std::optional<MoveEnd> end_of(Moves::Waiting& waiting, Moves::Time now, SlotSet 
     } else if (now - waiting.quiet_since >= drain) {
         return MoveEnd::in_gap;
     }
-    if (now - waiting.since < config.max_wait && !waiting.other_has_moved) return std::nullopt;
-    if (worth_it(waiting, config)) return MoveEnd::forced;
-    if (now - waiting.since < config.max_wait) return std::nullopt;
-    return MoveEnd::given_up;
+    const bool is_over = now - waiting.since >= config.max_wait;
+    if ((is_over || waiting.other_has_moved) && worth_it(waiting, config)) return MoveEnd::forced;
+    return is_over ? std::optional(MoveEnd::given_up) : std::nullopt;
 }
 
 } // namespace
@@ -69,13 +68,13 @@ std::vector<Moves::Ended> Moves::step(Time now, SlotSet live, const Drains& drai
     return ended;
 }
 
-/// The bucket that was swapped with this one, if it still waits.
+/// The bucket that was swapped with this one, if it still waits. By now it may have another destination, and
+/// it may never have been on the port where the plan had it.
 void Moves::hurry(const BucketMove& moved) {
     const auto found = waiting_.find(moved.swap->other);
     if (found == waiting_.end()) return;
-    auto& waiting = found->second;
-    // By now it may have another destination.
-    waiting.other_has_moved |= waiting.move.swap && waiting.move.swap->other == moved.bucket;
+    auto& [move, since, quiet_since, packets, other_has_moved] = found->second;
+    other_has_moved |= move.swap && move.swap->other == moved.bucket && move.from == moved.to;
 }
 
 std::array<Slot, bucket_count> Moves::leaving() const {

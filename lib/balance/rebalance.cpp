@@ -284,10 +284,18 @@ private:
     void apply(const WeighedPort& from, const Step& step) {
         const bool makes_room = (gathered_ & bit(from.slot)) != 0 && !step.to->segments;
         const auto reason = makes_room ? MoveReason::offload : MoveReason::load;
-        if (step.swaps())
-            draft_->swap(step.bucket, step.other, reason);
-        else
-            draft_->move(step.bucket, step.to->slot, reason, draft_->relief(from, *step.to, step.amount));
+        const double gain = draft_->relief(from, *step.to, step.amount);
+        if (!step.swaps()) return draft_->move(step.bucket, step.to->slot, reason, gain);
+        // What one of the two gains is what both gain without what the other one gains alone.
+        const auto with = [&](std::size_t other, double moves_alone) {
+            const double alone = draft_->relief(from, *step.to, moves_alone);
+            return BucketMove::Swap{.other = static_cast<std::uint8_t>(other),
+                                    .gain_after_other = std::max(0.0, gain - alone)};
+        };
+        const auto there = with(step.other, -draft_->bytes(step.other));
+        const auto back = with(step.bucket, draft_->bytes(step.bucket));
+        draft_->move(step.bucket, step.to->slot, reason, gain, there);
+        draft_->move(step.other, from.slot, reason, gain, back);
     }
 
     PlacementDraft* draft_;

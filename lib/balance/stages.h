@@ -44,9 +44,8 @@ public:
 
     /// The decrease of the fuller port's level, as a share of the mean, if `amount` bytes/s moved.
     double relief(const WeighedPort& from, const WeighedPort& to, double amount) const;
-    void move(std::size_t bucket, Slot to, MoveReason reason, double gain);
-    /// Each of the two buckets goes to the port of the other.
-    void swap(std::size_t bucket, std::size_t other, MoveReason reason);
+    void move(std::size_t bucket, Slot to, MoveReason reason, double gain,
+              std::optional<BucketMove::Swap> swap = {});
 
     Placement placement() const;
 

@@ -25,21 +25,11 @@ std::map<std::string, std::size_t> descriptors_of(const std::string& folder) {
     return kinds;
 }
 
-/// What it has allocated and written: pages of its files, which it reads as it first needs them, do not
-/// count.
-std::size_t kib_of(const std::string& folder) {
-    std::ifstream status(folder + "/status");
-    std::size_t kib = 0;
-    for (std::string word; status >> word;)
-        if (word == "RssAnon:") status >> kib;
-    return kib;
-}
-
 } // namespace
 
 std::string Growth::wrong(const Look& look) {
     const auto folder = fmt::format("/proc/{}", look.process);
-    kib_ = kib_of(folder);
+    kib_ = test::own_memory_kib(look.process);
     const auto kinds = descriptors_of(folder);
     descriptors_ = 0;
     for (const auto& [kind, count] : kinds)

@@ -3,6 +3,7 @@
 // Links that go down and up thousands of times: how soon the state is right again, what the daemon keeps of
 // it, and what it does when all is quiet.
 #include "netns/configs.h"
+#include "support/daemon/address_space.h"
 #include "support/daemon/control_socket.h"
 #include "support/figure.h"
 
@@ -19,7 +20,7 @@ constexpr unsigned port_count = 8;
 /// From /proc/PID.
 struct Footprint {
     std::size_t descriptors = 0;
-    double own_kib = 0; ///< resident memory without pages of files, such as code that runs for the first time
+    double own_kib = 0;
 };
 
 Footprint footprint(pid_t process) {
@@ -27,9 +28,7 @@ Footprint footprint(pid_t process) {
     Footprint now;
     now.descriptors =
         static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(folder + "/fd"), {}));
-    std::ifstream status(folder + "/status");
-    for (std::string line; std::getline(status, line);)
-        if (line.starts_with("RssAnon:")) now.own_kib = std::stod(line.substr(8));
+    now.own_kib = static_cast<double>(own_memory_kib(process));
     return now;
 }
 

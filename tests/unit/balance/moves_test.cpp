@@ -104,10 +104,10 @@ protected:
         moves_.begin(other, moves_start);
     }
     /// Bucket 7 pauses and moves; 8 never pauses.
-    std::vector<Moves::Ended> step(Moves::Time now) {
+    std::vector<Moves::Ended> step(Moves::Time now, SlotSet live = both) {
         Moves::Drains drains{};
         drains.fill(3ms);
-        return moves_.step(now, both, drains, config_, [&](std::uint8_t bucket) {
+        return moves_.step(now, live, drains, config_, [&](std::uint8_t bucket) {
             return Moves::Seen{.moved = bucket == 7, .packets = ++packets_};
         });
     }
@@ -137,6 +137,14 @@ TEST_F(BucketSwap, is_over_if_one_bucket_goes_elsewhere) {
     moves_.begin({.bucket = 8, .from = Slot{2}, .to = Slot{3}}, moves_start);
     EXPECT_THAT(step(moves_start + 1ms), testing::SizeIs(1));
     EXPECT_THAT(step(moves_start + 2ms), IsEmpty());
+}
+
+/// Bucket 8 waits on port 3, while the plan has it on port 2.
+TEST_F(BucketSwap, does_not_hurry_a_bucket_that_is_on_another_port) {
+    moves_.begin({.bucket = 8, .from = Slot{3}, .to = Slot{2}}, moves_start);
+    begin(/*gain_after_other=*/0.2);
+    EXPECT_THAT(step(moves_start + 2ms, both | bit(Slot{3})), testing::SizeIs(1));
+    EXPECT_THAT(step(moves_start + 3ms, both | bit(Slot{3})), IsEmpty());
 }
 
 TEST_F(BucketMoves, keeps_old_port_if_destination_changes) {
