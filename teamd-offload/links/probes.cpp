@@ -105,7 +105,7 @@ bool Probes::read(const Key& key, int most) {
 }
 
 void Probes::discard(const Key& key) {
-    constexpr int most = 256; // more than the buffer holds
+    constexpr int most = 256;             // more than the buffer holds
     if (read(key, most)) request_pass_(); // an answer for another port
     pings_.at(key).answered = pings_.at(key).is_done = false;
 }

@@ -14,7 +14,6 @@
 #include <gmock/gmock.h>
 #include <sys/resource.h>
 
-
 namespace teamo::test {
 namespace {
 
