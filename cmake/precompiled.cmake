@@ -4,7 +4,7 @@
 option(TEAMO_PRECOMPILE "parse the standard headers once" ON)
 set(TEAMO_COMMON_HEADERS
     <algorithm> <array> <charconv> <chrono> <filesystem> <fstream> <functional> <map> <memory> <optional> <random> <set>
-    <span> <sstream> <string> <string_view> <variant> <vector> <fmt/format.h> <tl/expected.hpp>)
+    <span> <sstream> <string> <string_view> <variant> <vector> <fmt/format.h> <fmt/ranges.h> <tl/expected.hpp>)
 set(TEAMO_TEST_HEADERS ${TEAMO_COMMON_HEADERS} <gmock/gmock.h>)
 
 # teamo_precompile(TARGET HEADER… | REUSE_FROM TARGET)

@@ -3,6 +3,8 @@
 #include "json/fields.h"
 #include "json/quote.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 
 namespace teamo::config {

@@ -6,6 +6,7 @@
 #include "json/quote.h"
 
 #include <algorithm>
+#include <fmt/ranges.h>
 #include <net/if.h>
 
 namespace teamo::config {

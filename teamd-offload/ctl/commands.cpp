@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "ctl/commands.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 
 namespace teamo::ctl {

@@ -3,6 +3,8 @@
 
 #include "version.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <array>
 

@@ -3,6 +3,7 @@
 
 #include "plan/team/make_plan.h"
 
+#include <fmt/ranges.h>
 #include <sys/epoll.h>
 
 #include <algorithm>

@@ -13,17 +13,18 @@
 #include <limits>
 #include <new>
 
-// Not in Debian 12's headers (include/uapi/linux/if_link.h, kernel 6.7).
+// Not in the headers of older kernels, and so with names of our own: newer headers have an enum netkit_mode
+// (include/uapi/linux/if_link.h, kernel 6.7).
 namespace {
-constexpr int netkit_peer_info = 1; // IFLA_NETKIT_PEER_INFO
-constexpr int netkit_policy = 3;    // IFLA_NETKIT_POLICY, for the team's end
-constexpr int netkit_mode = 5;      // IFLA_NETKIT_MODE
+constexpr int netkit_attribute_peer_info = 1; // IFLA_NETKIT_PEER_INFO
+constexpr int netkit_attribute_policy = 3;    // IFLA_NETKIT_POLICY, for the team's end
+constexpr int netkit_attribute_mode = 5;      // IFLA_NETKIT_MODE
 constexpr std::uint32_t netkit_l2 = 0, netkit_drop = 2;
-constexpr int gso_ipv4_max_size = 63; // IFLA_GSO_IPV4_MAX_SIZE, kernel 6.3
+constexpr int attribute_gso_ipv4_max_size = 63; // IFLA_GSO_IPV4_MAX_SIZE, kernel 6.3
 // include/net/bonding.h
 constexpr std::uint8_t bond_link_up = 0, bond_link_fail = 1;
 constexpr std::uint8_t bond_hash_layer34 = 1; // BOND_XMIT_POLICY_LAYER34
-constexpr int last_attribute = std::max<int>(gso_ipv4_max_size, IFLA_MAX);
+constexpr int last_attribute = std::max<int>(attribute_gso_ipv4_max_size, IFLA_MAX);
 } // namespace
 
 namespace teamo {
@@ -159,7 +160,8 @@ std::optional<Link> parse_link(const nlmsghdr* message) {
     link.lower_elsewhere = attributes[IFLA_LINK_NETNSID] != nullptr;
     link.promiscuity = number(IFLA_PROMISCUITY);
     link.carrier_losses = number(IFLA_CARRIER_DOWN_COUNT);
-    link.gso_max = {number(IFLA_GSO_MAX_SIZE), number(IFLA_GSO_MAX_SEGS), number(gso_ipv4_max_size)};
+    link.gso_max = {number(IFLA_GSO_MAX_SIZE), number(IFLA_GSO_MAX_SEGS),
+                    number(attribute_gso_ipv4_max_size)};
     link.tso_max = {number(IFLA_TSO_MAX_SIZE), number(IFLA_TSO_MAX_SEGS), number(IFLA_TSO_MAX_SIZE)};
     link.alias = text_in(attributes[IFLA_IFALIAS]);
     link.altnames = altnames_of(attributes[IFLA_PROP_LIST]);
@@ -198,11 +200,11 @@ Result<> LinkControl::create_pair(std::string_view kind, std::string_view name, 
         const Nest data(message.get(), IFLA_INFO_DATA);
         const bool netkit = kind == "netkit";
         if (netkit) {
-            nla_put_u32(message.get(), netkit_mode, netkit_l2);
+            nla_put_u32(message.get(), netkit_attribute_mode, netkit_l2);
             // Drop packets while there is no program: otherwise they would loop.
-            nla_put_u32(message.get(), netkit_policy, netkit_drop);
+            nla_put_u32(message.get(), netkit_attribute_policy, netkit_drop);
         }
-        const Nest peer(message.get(), netkit ? netkit_peer_info : VETH_INFO_PEER);
+        const Nest peer(message.get(), netkit ? netkit_attribute_peer_info : VETH_INFO_PEER);
         ifinfomsg header{};
         if (nlmsg_append(message.get(), &header, sizeof header, NLMSG_ALIGNTO) < 0) throw std::bad_alloc();
         put_text(message.get(), IFLA_IFNAME, inner);
@@ -327,7 +329,7 @@ Result<> LinkControl::set_segment_limits(IfIndex index, const SegmentLimits& lim
     nla_put_u32(message.get(), IFLA_GSO_MAX_SIZE, limits.size);
     nla_put_u32(message.get(), IFLA_GSO_MAX_SEGS, limits.segs);
     // After gso_max_size, which also sets this one (net/core/dev.h: netif_set_gso_max_size).
-    if (limits.ipv4_size != 0) nla_put_u32(message.get(), gso_ipv4_max_size, limits.ipv4_size);
+    if (limits.ipv4_size != 0) nla_put_u32(message.get(), attribute_gso_ipv4_max_size, limits.ipv4_size);
     return socket_.request(std::move(message));
 }
 

@@ -6,6 +6,7 @@
 #include "json/quote.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>

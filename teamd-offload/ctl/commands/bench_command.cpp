@@ -16,6 +16,7 @@
 #include "json/parse.h"
 #include "json/write.h"
 
+#include <fmt/ranges.h>
 #include <net/if.h>
 
 #include <csignal>

@@ -13,6 +13,7 @@
 #include "support/net/socket_address.h"
 #include "support/traffic/traffic.h"
 
+#include <fmt/ranges.h>
 #include <gmock/gmock.h>
 #include <sys/socket.h>
 

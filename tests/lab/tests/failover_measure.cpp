@@ -10,6 +10,7 @@
 #include "support/daemon/team_under_test.h"
 #include "support/net/links.h"
 
+#include <fmt/ranges.h>
 #include <gmock/gmock.h>
 
 #include <algorithm>

@@ -8,6 +8,7 @@
 #include "support/net/network_lock.h"
 #include "support/traffic/traffic.h"
 
+#include <fmt/ranges.h>
 #include <gmock/gmock.h>
 
 #include <algorithm>

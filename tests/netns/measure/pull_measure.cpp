@@ -6,6 +6,7 @@
 #include "support/figure.h"
 #include "support/traffic/traffic.h"
 
+#include <fmt/ranges.h>
 #include <gmock/gmock.h>
 
 #include <csignal>

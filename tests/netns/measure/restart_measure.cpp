@@ -10,6 +10,8 @@
 #include "support/net/network_lock.h"
 #include "support/traffic/traffic.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <thread>
 

@@ -3,6 +3,7 @@
 #include "ctl/bench/html/shapes.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>

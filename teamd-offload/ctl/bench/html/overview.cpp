@@ -7,6 +7,7 @@
 #include "ctl/bench/summary.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
