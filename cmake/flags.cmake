@@ -21,18 +21,14 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
     set(not_sanitized -fsanitize-ignorelist=${PROJECT_SOURCE_DIR}/cmake/sanitize.ignore)
 endif()
 if(TEAMO_SANITIZE)
-    # -O1 for lib/: no longer to compile, half the run time. tests/ and teamd-offload/ set other options.
-    add_compile_options(-O1 -g1 -fsanitize=address,undefined -fno-sanitize-recover=all ${not_sanitized} -fno-omit-frame-pointer)
+    # -O1 for lib/: no longer to compile, half the run time. tests/ and teamd-offload/ set other options. What the fuzzers
+    # (tests/fuzz) watch costs little, so that one build serves both.
+    add_compile_options(-O1 -g1 -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all ${not_sanitized} -fno-omit-frame-pointer)
     add_link_options(-fsanitize=address,undefined)
 endif()
 if(TEAMO_COVERAGE)
     add_compile_options(--coverage)
     add_link_options(--coverage)
-endif()
-if(TEAMO_FUZZ)
-    # -O1: several times as many inputs a second.
-    add_compile_options(-O1 -g1 -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all ${not_sanitized})
-    add_link_options(-fsanitize=address,undefined)
 endif()
 
 # teamo_layer(NAME LINKS...): makes a folder of lib/ a target. Each header must compile alone, and

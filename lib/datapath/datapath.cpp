@@ -4,7 +4,7 @@
 #include "datapath/bond/bond_datapath.h"
 #include "datapath/bond/kernel_hash_datapath.h"
 #include "datapath/bpf_datapath.h"
-#include "datapath/team/team_datapath.h"
+#include "datapath/team/open_team.h"
 
 #include <algorithm>
 
@@ -19,6 +19,7 @@ Result<DatapathChoice> choose_datapath(DatapathChoice choice, LinkControl& links
         return DatapathChoice::bpf;
     for (const auto& [kind, drives] :
          {std::pair{"team", DatapathChoice::team}, {"bond", DatapathChoice::bond}}) {
+        if (drives == DatapathChoice::team && !knows_team_driver()) continue;
         const auto known = links.knows_kind(kind);
         if (!known)
             return within(fmt::format("cannot find out whether the kernel has the {} driver", kind),
@@ -54,8 +55,7 @@ Result<std::unique_ptr<Datapath>> open_datapath(DatapathChoice choice, LinkContr
     const auto chosen = TEAMO_TRY(choose_datapath(choice, links, existing, withholds_carrier(config.runner)));
     const bool by_cpu = has(hash_fields_of(config.runner), HashField::cpu);
     switch (chosen) {
-    case DatapathChoice::team:
-        return std::unique_ptr<Datapath>(TEAMO_TRY(TeamDatapath::open(mode_of(config.runner))));
+    case DatapathChoice::team: return open_team_datapath(mode_of(config.runner));
     case DatapathChoice::bond: return std::unique_ptr<Datapath>(TEAMO_TRY(BondDatapath::open(by_cpu)));
     default: return std::unique_ptr<Datapath>(TEAMO_TRY(BpfDatapath::open(by_cpu)));
     }

@@ -3,11 +3,13 @@
 
 #include "datapath/master_device.h"
 #include "datapath/team/hash_program.h"
+#include "datapath/team/open_team.h"
 #include "kernel/netlink/traffic_control.h"
 #include "model/observation.h"
 
 #include <algorithm>
 #include <span>
+#include <utility>
 
 namespace teamo {
 namespace {
@@ -42,10 +44,20 @@ Result<> for_each_port(const Tables& tables, Action action) {
 
 } // namespace
 
+bool knows_team_driver() { return true; }
+
+Result<std::unique_ptr<Datapath>> open_team_datapath(TransmitMode mode) {
+    return std::unique_ptr<Datapath>(TEAMO_TRY(TeamDatapath::open(mode)));
+}
+
 Result<std::unique_ptr<TeamDatapath>> TeamDatapath::open(TransmitMode mode) {
     auto links = TEAMO_TRY(LinkControl::open());
     auto counters = TEAMO_TRY(SlaveCounters::open());
-    std::unique_ptr<TeamDatapath> datapath(new TeamDatapath(mode, std::move(links), std::move(counters)));
+    // Also loads the module.
+    const bool receives_apart = mode == TransmitMode::hash && links.knows_kind(team_kind).value_or(false) &&
+                                TeamDriver::has_rx_enabled();
+    std::unique_ptr<TeamDatapath> datapath(
+        new TeamDatapath(mode, std::move(links), std::move(counters), receives_apart));
     if (mode == TransmitMode::hash) {
         // Without BPF the daemon alone handles lost links.
         auto programs = ForwardPrograms::load(TEAMO_EXIT_DRIVER, /*by_cpu=*/false);
@@ -177,10 +189,51 @@ SlotSet TeamDatapath::enabled_slots(const Tables& tables) {
     return slots;
 }
 
+std::vector<std::optional<TeamValue>> TeamDatapath::way_options(IfIndex port) const {
+    return {driver_->get({.name = "enabled", .port = port}),
+            driver_->get({.name = "rx_enabled", .port = port}),
+            driver_->get({.name = "tx_enabled", .port = port})};
+}
+
+/// The driver reports only the option that was set, and not those that it changes with it. So libteam's
+/// copies of the three are compared only with what they were.
+Result<> TeamDatapath::set_ways(Ways& ways, IfIndex port, bool receives, bool transmits) {
+    auto options = way_options(port);
+    if (ways.port != port) {
+        const auto is_set = [&](std::size_t option) { return options[option] == TeamValue(true); };
+        ways = {.port = port, .receives = is_set(1), .transmits = is_set(2), .options = options};
+    }
+    if (!ways.written && ways.receives == receives && ways.transmits == transmits && ways.options == options)
+        return {};
+    ways.written = true;
+    ways.receives = receives;
+    ways.transmits = transmits;
+    if (receives == transmits) return driver_->write({.name = "enabled", .port = port}, receives);
+    TEAMO_TRY(driver_->write({.name = "tx_enabled", .port = port}, transmits));
+    return driver_->write({.name = "rx_enabled", .port = port}, receives);
+}
+
+/// With a hash, on a kernel that enables the two ways apart: a port can receive without transmitting. Ports
+/// that do not transmit come first: after a loss, that is the only write until traffic flows again.
+Result<> TeamDatapath::set_each_way(const Tables& tables) {
+    for (const bool transmits : {false, true})
+        TEAMO_TRY(for_each_port(tables, [&](Slot slot, IfIndex port) -> Result<> {
+            if (((tables.transmit & bit(slot)) != 0) != transmits) return {};
+            return set_ways(ways_[slot.value], port, transmits || (tables.receive & bit(slot)) != 0,
+                            transmits);
+        }));
+    if (std::ranges::none_of(ways_, &Ways::written)) return {};
+    TEAMO_TRY(take_events());
+    for (auto& ways : ways_)
+        if (std::exchange(ways.written, false)) ways.options = way_options(ways.port);
+    return {};
+}
+
 /// Sets which ports are enabled, and with activebackup which one is active. With activebackup a new port is
 /// enabled before the old one is disabled. In other modes ports are disabled first: after a loss, that is the
 /// only write until traffic flows again.
 Result<> TeamDatapath::set_carrying(const Tables& tables) {
+    if (receives_apart_) return set_each_way(tables);
     const auto enable = [&](bool what) {
         return for_each_port(tables, [&](Slot slot, IfIndex port) -> Result<> {
             if (((enabled_slots(tables) & bit(slot)) != 0) != what) return {};

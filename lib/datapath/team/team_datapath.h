@@ -12,6 +12,8 @@
 #include "datapath/team/bucket_meter.h"
 #include "datapath/team/team_driver.h"
 
+#include <vector>
+
 namespace teamo {
 
 class TeamDatapath final : public Datapath {
@@ -23,6 +25,7 @@ public:
     bool sets_carrier() const override { return true; }
     bool announces_gains() const override { return true; } // drivers/net/team: team_port_enable
     bool keeps_mode() const override { return true; }
+    bool can_only_receive() const override { return receives_apart_; }
     LinkSight link_sight() const override;
     Result<TeamDevice> create_device(LinkControl& links, const std::string& name,
                                      const MacAddress& address) override;
@@ -45,12 +48,25 @@ public:
 private:
     static SlotSet enabled_slots(const Tables& tables);
     Result<BucketMeter*> meter();
-    TeamDatapath(TransmitMode mode, LinkControl links, SlaveCounters counters)
-        : mode_(mode), links_(std::move(links)), counters_(std::move(counters)) {}
+    TeamDatapath(TransmitMode mode, LinkControl links, SlaveCounters counters, bool receives_apart)
+        : mode_(mode),
+          links_(std::move(links)),
+          counters_(std::move(counters)),
+          receives_apart_(receives_apart) {}
     Result<> set_mode(TransmitMode mode);
     Result<> set_team_options(const Tables& tables);
     Result<> set_port_options(const Tables& tables);
     Result<> set_carrying(const Tables& tables);
+    /// What a port may do, as we last set it, and the driver's options after that: they change when another
+    /// program sets one of them.
+    struct Ways {
+        IfIndex port;
+        bool receives = false, transmits = false, written = false;
+        std::vector<std::optional<TeamValue>> options{};
+    };
+    std::vector<std::optional<TeamValue>> way_options(IfIndex port) const;
+    Result<> set_ways(Ways& ways, IfIndex port, bool receives, bool transmits);
+    Result<> set_each_way(const Tables& tables);
     Result<> set_mapping(const Tables& tables);
     void relieve(IfIndex port);
 
@@ -61,12 +77,14 @@ private:
     /// nothing by another port. docs/adr/0023.
     std::optional<ForwardPrograms> avoidance_;
     SlaveCounters counters_;
+    bool receives_apart_; ///< mode hash: the driver has rx_enabled and tx_enabled beside enabled
     IfIndex team_;
     std::optional<TeamDriver> driver_; ///< set when there is a device
     std::optional<Error> meter_refused_;
     std::optional<BucketMeter> meter_; ///< opened by the first meter()
     std::optional<Tables> applied_;    ///< none: something failed, or there was a driver event since
     std::array<IfIndex, max_ports + 1> ports_{};
+    std::array<Ways, max_ports + 1> ways_{}; ///< by slot, if receives_apart_
 };
 
 } // namespace teamo

@@ -28,6 +28,10 @@ using TeamValue = std::variant<std::uint32_t, std::int32_t, bool, std::string, s
 
 class TeamDriver {
 public:
+    /// True if ports have the options rx_enabled and tx_enabled, as in new kernels. Read from the driver's
+    /// BTF, because its options of ports can be asked only while there are ports.
+    static bool has_rx_enabled();
+
     /// ENODEV and others: the device is not of the team driver, or the driver does not answer.
     static Result<TeamDriver> open(IfIndex team);
 
@@ -35,6 +39,8 @@ public:
     std::optional<TeamValue> get(const TeamOption& option) const;
     /// Sets the option unless it has the value already. ENOENT: the driver has no such option.
     Result<> set(const TeamOption& option, const TeamValue& value);
+    /// The same, also if the value is the last known one.
+    Result<> write(const TeamOption& option, const TeamValue& value);
 
     /// Readable when there are events of the driver.
     int event_fd() const;

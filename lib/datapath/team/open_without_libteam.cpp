@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "datapath/team/open_team.h"
+
+namespace teamo {
+
+bool knows_team_driver() { return false; }
+
+Result<std::unique_ptr<Datapath>> open_team_datapath(TransmitMode /*mode*/) {
+    return fail(ENOTSUP, "/datapath: this program was built without libteam and cannot use the team driver; "
+                         "use the datapath \"bond\" or \"bpf\"");
+}
+
+} // namespace teamo
