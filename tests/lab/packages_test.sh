@@ -73,7 +73,7 @@ dpkg -i $packages/next.deb >/run/apt.log 2>&1 || { cat /run/apt.log >&2; fail "t
 grep "$unit goes on with the former program" /run/apt.log || fail "the upgrade does not name the bad file: $(cat /run/apt.log)"
 apt-get purge -y teamd-offload >/run/apt.log 2>&1 || { cat /run/apt.log >&2; fail "the package cannot be removed"; }
 ! ip link show team0 >/dev/null 2>&1 || fail "team0 is still there after the removal"
-[ ! -e /usr/bin/teamd-offload ] && [ ! -e /lib/systemd/system/teamd-offload@.service ] || fail "files of the package remain"
+[ ! -e /usr/bin/teamd-offload ] && [ ! -e /usr/lib/systemd/system/teamd-offload@.service ] || fail "files of the package remain"
 step "removed: the team is gone, no file remains"
 [ "$datapath" = team ] || exit 0
 
