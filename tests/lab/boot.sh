@@ -44,8 +44,13 @@ for ((port = 0; port < ports; port++)); do
     esac
 done
 
-export LD_LIBRARY_PATH=$cache/qemu/usr/lib/x86_64-linux-gnu
-qemu=("$cache/qemu/usr/bin/qemu-system-x86_64" -L "$cache/qemu/usr/share/qemu" -L "$cache/qemu/usr/share/seabios" -M q35)
+# Debian 12's own is too old (fetch.sh).
+qemu=(qemu-system-x86_64)
+if [ -d "$cache/qemu" ]; then
+    export LD_LIBRARY_PATH=$cache/qemu/usr/lib/x86_64-linux-gnu
+    qemu=("$cache/qemu/usr/bin/qemu-system-x86_64" -L "$cache/qemu/usr/share/qemu" -L "$cache/qemu/usr/share/seabios")
+fi
+qemu+=(-M q35)
 # Never KVM: on some machines /dev/kvm opens and every guest hangs. Only TCG can count instructions.
 # A thread for each CPU of the guest, unless it has more than twice as many as the machine: on a busy machine the emulated
 # cards of such guests stopped (transmit queue timed out). With one thread the CPUs take turns.
@@ -64,8 +69,8 @@ if [ -z "$icount" ]; then
     clock+=" init_on_alloc=0 nopti spectre_v2=off"
 fi
 qemu+=(-cpu "$cpu${numa:+,vendor=GenuineIntel}" "${topology[@]}" -nodefaults -display none -no-reboot
-    -kernel "$root/boot/vmlinuz-$version" -initrd "$cache/initramfs-$kernel"
-    -append "console=ttyS0 quiet loglevel=1 oops=panic panic=1 net.ifnames=0 fstab=no lab.lab=$here lab.run=$run lab.modules=$root/lib/modules/$version lab.nic=$nic lab.init=$init lab.interactive=$interactive $clock $arguments"
+    -kernel "$root/vmlinuz" -initrd "$cache/initramfs-$kernel"
+    -append "console=ttyS0 quiet loglevel=1 oops=panic panic=1 net.ifnames=0 fstab=no lab.lab=$here lab.run=$run lab.modules=$(readlink -f "$root/lib/modules/$version") lab.nic=$nic lab.init=$init lab.interactive=$interactive $clock $arguments"
     -virtfs "local,path=/,mount_tag=host,security_model=none,readonly=on,multidevs=remap"
     -serial file:kernel.log -chardev stdio,id=console,signal=off -serial chardev:console
     -chardev socket,id=qmp,path=qmp,server=on,wait=off -mon chardev=qmp,mode=control

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
 # Checks the lab from inside the guest: ports, a cable, a peer. boots_test_guest.sh KERNEL NIC [STATUS]
-# lab: boots_test_guest.sh 6.12 igb in -k 6.12 -n igb -p 2 -c 4, 10 s
+# lab: boots_test_guest.sh newest igb in -k newest -n igb -p 2 -c 4, 10 s
 set -eu
 lab=build/bin/teamo-lab
 fail() { echo "$*" >&2; exit 1; }
@@ -16,7 +16,7 @@ becomes() {
     done
 }
 
-case $(uname -r) in "$1".*) ;; *) fail "kernel $(uname -r), not $1" ;; esac
+case $1:$(uname -r) in newest:[7-9].* | "$1:$1".*) ;; *) fail "kernel $(uname -r), not $1" ;; esac
 [ "$(cd /sys/class/net && echo *)" = "eth0 eth1 lo" ] || fail "not two ports: $(ip -br link)"
 for port in eth0 eth1; do
     [ "$(ethtool -i $port | sed -n 's/^driver: //p')" = "$2" ] || fail "$port is not $2"

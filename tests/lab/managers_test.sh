@@ -4,7 +4,7 @@
 # udevd, networkd and NetworkManager, each with the file that we ship, leave a team's ports and its inner device alone,
 # even if a file of the machine configures every device. Uses the bpf datapath, which has an inner device.
 #
-# lab: managers_test.sh in -k 6.12 -p 3 -s, 60 s
+# lab: managers_test.sh in -k newest -p 3 -s, 60 s
 set -euo pipefail
 . "${BASH_SOURCE%/*}/unit.sh"
 devices="eth0 eth1 tmo0"

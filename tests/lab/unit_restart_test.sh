@@ -4,7 +4,7 @@
 # When systemd restarts the unit, and when not, as in teamd-offload(8).
 # One argument: the datapath, team or bpf.
 #
-# lab: unit_restart_test.sh bpf in -k 6.12 -s, 30 s
+# lab: unit_restart_test.sh bpf in -k newest -s, 30 s
 set -euo pipefail
 datapath=$1
 . "${BASH_SOURCE%/*}/unit.sh"

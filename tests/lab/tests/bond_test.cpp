@@ -3,7 +3,8 @@
 // The kernel's bonding driver as the team's device: what ip(8) shows of it, bonds of other programs, and the
 // card that the kernel finds behind a socket for device TLS. The tests of tests/netns by bond check the rest.
 //
-// lab: Bond.* *DeviceTls.* DeviceTlsRefusal.* in -k 6.12 -p 2, 20 s
+// lab: Bond.* BondImport.* *DeviceTls.* DeviceTlsRefusal.* in -k newest -p 2, 20 s
+#include "kernel/netlink/netlink_socket.h"
 #include "lab/far_switch.h"
 #include "lab/guest.h"
 #include "support/daemon/process.h"
@@ -12,7 +13,10 @@
 #include "support/net/socket_address.h"
 #include "support/traffic/traffic.h"
 
+#include <fmt/ranges.h>
 #include <gmock/gmock.h>
+#include <linux/if_link.h>
+#include <linux/rtnetlink.h>
 #include <linux/tls.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
@@ -52,6 +56,32 @@ TEST(Bond, shows_as_bonding_with_a_queue_id_for_each_port) {
     EXPECT_EQ("", difference(before, snapshot(NetNs::current(), "eth1")));
     EXPECT_EQ(0, team.stop());
     EXPECT_FALSE(exists(NetNs::current(), "team0"));
+}
+
+/// ip(8) of Debian 12 and 13 does not know the option.
+Result<> set_actor_port_prio(const std::string& slave, std::uint16_t priority) {
+    auto socket = TEAMO_TRY(NetlinkSocket::open(NETLINK_ROUTE));
+    ifinfomsg header{};
+    header.ifi_index = static_cast<int>(look(NetNs::current(), slave).index);
+    auto message = make_message(RTM_NEWLINK, NLM_F_ACK, header);
+    auto* info = nla_nest_start(message.get(), IFLA_LINKINFO);
+    nla_put_string(message.get(), IFLA_INFO_SLAVE_KIND, "bond");
+    auto* data = nla_nest_start(message.get(), IFLA_INFO_SLAVE_DATA);
+    nla_put_u16(message.get(), 10 /* IFLA_BOND_SLAVE_ACTOR_PORT_PRIO, Linux 6.18 */, priority);
+    nla_nest_end(message.get(), data);
+    nla_nest_end(message.get(), info);
+    return socket.request(std::move(message));
+}
+
+TEST(BondImport, takes_over_the_ports_priority_for_lacp) {
+    in_guest("ip link add bond0 type bond mode 802.3ad; ip link set eth0 down master bond0; "
+             "ip link set eth1 down master bond0");
+    const auto set = set_actor_port_prio("eth0", 7);
+    if (!set) GTEST_SKIP() << "this kernel's bonding has no actor_port_prio: " << set.error().text;
+    const auto imported = in_guest("teamoctl import bond bond0");
+    in_guest("ip link del bond0");
+    EXPECT_THAT(imported, testing::ContainsRegex("\"eth0\": \\{[^}]*\"lacp_prio\": 7"));
+    EXPECT_THAT(imported, Not(HasSubstr("\"lacp_prio\": 255")));
 }
 
 TEST(Bond, repairs_a_queue_id_that_was_changed_or_lost) {

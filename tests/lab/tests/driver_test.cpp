@@ -3,7 +3,7 @@
 // Features of the kernel's team driver: options that teamnl shows, ports and devices of other programs. And a
 // port that lacks an offload, with both datapaths.
 //
-// lab: Driver.* *LackingPort.* in -k 6.12 -p 2, 20 s
+// lab: Driver.* *LackingPort.* in -k newest -p 2, 20 s
 #include "lab/far_switch.h"
 #include "lab/guest.h"
 #include "support/daemon/team_under_test.h"

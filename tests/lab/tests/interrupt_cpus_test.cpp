@@ -3,7 +3,7 @@
 // The CPUs of real cards' interrupts, and the port that a CPU sends by as a result.
 //
 // lab: *HashByCpu.* in -k 6.1 -p 2, 12 s
-// lab: *HashByCpu.* in -k 6.12 -n virtio -p 2, 12 s
+// lab: *HashByCpu.* in -k newest -n virtio -p 2, 12 s
 #include "kernel/interrupts/port_interrupts.h"
 
 #include "kernel/netlink/links.h"

@@ -249,7 +249,7 @@ void expect_masks_to_be_kept(const TeamUnderTest& team, const std::string& card)
     EXPECT_THAT(team.log(), HasSubstr("xps_cpus of tx-0 was set to no CPU"));
 }
 
-// lab: InterruptShapes.gives_queues_* in -k 6.12 -n igb -p 2 -c 4, 20 s
+// lab: InterruptShapes.gives_queues_* in -k newest -n igb -p 2 -c 4, 20 s
 // lab: InterruptShapes.gives_queues_* in -k 6.12 -n virtio -p 2 -c 8, 60 s, long
 TEST_F(InterruptShapes, gives_queues_cpus_of_their_own) {
     ASSERT_EQ(2, cards_.size());

@@ -4,9 +4,9 @@
 //
 // Each kind of card with one datapath; with the other datapath in the long tests.
 // lab: *CardFilters.*/team in -k 6.1 -p 2, 50 s, long
-// lab: *CardFilters.passes_n*/bpf *CardFilters.passes_v*/bpf in -k 6.12 -n igb -p 2 -c 4, 10 s
-// lab: *CardFilters.passes_s*/bpf *CardFilters.passes_g*/bpf in -k 6.12 -n igb -p 2 -c 4, 10 s
-// lab: *CardFilters.passes_a*/bpf *CardFilters.restores_after*/bpf in -k 6.12 -n igb -p 2 -c 4, 10 s
+// lab: *CardFilters.passes_n*/bpf *CardFilters.passes_v*/bpf in -k newest -n igb -p 2 -c 4, 10 s
+// lab: *CardFilters.passes_s*/bpf *CardFilters.passes_g*/bpf in -k newest -n igb -p 2 -c 4, 10 s
+// lab: *CardFilters.passes_a*/bpf *CardFilters.restores_after*/bpf in -k newest -n igb -p 2 -c 4, 10 s
 // lab: *CardFilters.*/bpf in -k 6.12 -n igb -p 2 -c 4, 70 s, long
 // lab: *CardFilters.*/bpf in -k 6.1 -p 2, 60 s, long
 // lab: *CardFilters.*/team in -k 6.12 -n igb -p 2 -c 4, 60 s, long

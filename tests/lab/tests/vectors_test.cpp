@@ -4,7 +4,7 @@
 //
 // lab: InterruptVectors.* in -k 6.1 -p 2, 10 s
 // lab: InterruptVectors.* in -k 6.12 -n igb -p 2 -c 4, 30 s, long
-// lab: InterruptVectors.* in -k 6.12 -n virtio -p 2, 10 s
+// lab: InterruptVectors.* in -k newest -n virtio -p 2, 10 s
 #include "kernel/ethtool/queue_statistics.h"
 #include "kernel/interrupts/affinity_settings.h"
 #include "kernel/interrupts/port_interrupts.h"

@@ -2,7 +2,7 @@
 //
 // The team's MAC address while it has no port. Bonding gives itself a random one when its last port leaves.
 //
-// lab: TeamAddress.* by bond on 6.12, 6 s
+// lab: TeamAddress.* by bond on newest, 6 s
 #include "netns/configs.h"
 
 #include <fstream>

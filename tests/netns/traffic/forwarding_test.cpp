@@ -4,7 +4,7 @@
 //
 // lab: Forwarding.* by team, 25 s
 // lab: Forwarding.* by bpf on 6.1, 18 s, long
-// lab: Forwarding.* by bond on 6.12, 12 s
+// lab: Forwarding.* by bond on newest, 12 s
 // lab: Forwarding.* by bond on 6.1, 12 s, long
 // lab: */Forwarding.* by bpf, 60 s, long
 #include "netns/configs.h"

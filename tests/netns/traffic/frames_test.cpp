@@ -2,7 +2,7 @@
 //
 // Frames on the wire: tags, sizes, addresses of other hosts.
 //
-// lab: Frames.* by bpf on 6.12, 18 s
+// lab: Frames.* by bpf on newest, 18 s
 // lab: Frames.* by bpf on 6.1, 18 s, long
 #include "netns/configs.h"
 #include "support/daemon/team_under_test.h"

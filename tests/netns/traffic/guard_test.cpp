@@ -2,7 +2,7 @@
 //
 // The guard drops frames that nobody on this host wants, and nothing else.
 //
-// lab: Guarded.tells_* by bpf on 6.12, 4 s
+// lab: Guarded.tells_* by bpf on newest, 4 s
 // lab: Guarded.* by team on 6.12, 20 s, long
 // lab: Guarded.* by bond on 6.12, 20 s, long
 #include "kernel/netlink/local_routes.h"

@@ -3,7 +3,7 @@
 // The runners that do not use the packet to select a port.
 //
 // lab: Runner.* by team, 25 s
-// lab: Runner.* by bond on 6.12, 10 s
+// lab: Runner.* by bond on newest, 10 s
 // lab: Runner.*-Runner.roundrobin_takes_turns by bpf, 40 s, long
 #include "netns/configs.h"
 #include "support/net/far_ends.h"

@@ -4,7 +4,7 @@
 //
 // lab: Vlan.* by team, 15 s, long
 // lab: Vlan.* by bpf, 10 s
-// lab: Vlan.* by bond on 6.12, 10 s
+// lab: Vlan.* by bond on newest, 10 s
 #include "netns/configs.h"
 #include "support/traffic/frames.h"
 #include "support/traffic/packet_socket.h"
