@@ -2,6 +2,7 @@
 #include "ctl/session.h"
 
 #include "base/clock.h"
+#include "base/whole_number.h"
 #include "json/parse.h"
 #include "json/write.h"
 
@@ -9,6 +10,7 @@
 
 #include <array>
 #include <cstdio>
+#include <cstdlib>
 #include <thread>
 
 namespace teamo::ctl {
@@ -52,6 +54,14 @@ Result<Session> Session::open(const std::string& given, const Options& options) 
     return session;
 }
 
+/// How long an answer may take: TEAMOCTL_TIMEOUT, for machines where the kernel's lock of all devices is held for
+/// seconds, such as by the end of many network namespaces.
+std::chrono::seconds Session::patience() {
+    const auto* text = std::getenv("TEAMOCTL_TIMEOUT");
+    const auto number = text == nullptr ? std::nullopt : whole_number<std::uint16_t>(text);
+    return std::chrono::seconds(number && *number > 0 ? *number : 5);
+}
+
 Result<> Session::check_device() {
     const auto config = document(control::ConfigDump{});
     if (!config) return within(team_, config.error());
@@ -65,7 +75,7 @@ Result<> Session::check_device() {
 }
 
 Result<std::string> Session::call(const control::Request& request) {
-    auto reply = TEAMO_TRY(client_.call(request, std::chrono::seconds(is_long(request) ? 60 : 5)));
+    auto reply = TEAMO_TRY(client_.call(request, is_long(request) ? std::chrono::seconds(60) : patience()));
     auto* refusal = std::get_if<control::Refusal>(&reply);
     if (refusal == nullptr) return std::get<std::string>(std::move(reply));
     if (refusal->message.ends_with('.')) refusal->message.pop_back();

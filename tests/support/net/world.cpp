@@ -47,6 +47,8 @@ void keep_mounts_private() {
 } // namespace
 
 void enter_private_world() {
+    // While namespaces of other tests end, the kernel may hold the lock of all devices for more than 5 s.
+    ::setenv("TEAMOCTL_TIMEOUT", "60", /*overwrite=*/0);
     if (::unshare(CLONE_NEWNS | CLONE_NEWPID) < 0) give_up("unshare");
     const pid_t init = ::fork();
     if (init < 0) give_up("fork");
