@@ -17,7 +17,7 @@ namespace {
 /// Whether standard error is the stream that journald gave us (systemd.exec(5): $JOURNAL_STREAM).
 bool stderr_is_journal() {
     const char* stream = std::getenv("JOURNAL_STREAM");
-    struct stat status {};
+    struct stat status{};
     if (stream == nullptr || ::fstat(STDERR_FILENO, &status) < 0) return false;
     return fmt::format("{}:{}", status.st_dev, status.st_ino) == stream;
 }

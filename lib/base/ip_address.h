@@ -19,7 +19,7 @@ struct IpAddress {
     std::size_t size() const { return ipv6 ? 16 : 4; }
     bool is_link_local() const {
         return ipv6 && bytes[0] == 0xfe && (bytes[1] & 0xc0) == 0x80;
-    }                                                   ///< fe80::/10
+    } ///< fe80::/10
     auto operator<=>(const IpAddress&) const = default; // NOLINT(modernize-use-nullptr): as named.h
 };
 

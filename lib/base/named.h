@@ -29,7 +29,8 @@ template <class Enum>
 inline constexpr std::array<std::string_view, 0> enum_names{};
 
 template <class Enum>
-requires(!enum_names<Enum>.empty()) constexpr const char* name_of(Enum value) {
+    requires(!enum_names<Enum>.empty())
+constexpr const char* name_of(Enum value) {
     return enum_names<Enum>[static_cast<std::size_t>(value)].data(); // of a literal: NUL follows
 }
 

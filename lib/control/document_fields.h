@@ -99,7 +99,7 @@ public:
     void rounded(const char* key, double value) { write_only(key, json::rounded(value)); }
     /// One member of each element.
     template <class Element, std::size_t size>
-    void rounded(const char* key, const std::array<Element, size>& list, double Element::*member) {
+    void rounded(const char* key, const std::array<Element, size>& list, double Element::* member) {
         array(key, list, [member](const Element& element) { return json::rounded(element.*member); });
     }
     /// A share, 1 is 100 per cent: with one decimal.
@@ -170,7 +170,7 @@ public:
 
     void rounded(const char* key, double& value) const { value = number_of(json::child(in_, key)); }
     template <class Element, std::size_t size>
-    void rounded(const char* key, std::array<Element, size>& list, double Element::*member) const {
+    void rounded(const char* key, std::array<Element, size>& list, double Element::* member) const {
         const auto& array = json::array(in_, key);
         for (std::size_t index = 0; index < std::min(size, array.size()); ++index)
             list[index].*member = number_of(array[index]);

@@ -77,9 +77,7 @@ Object own_keys(const WatchStatus& status) {
                                             {"name", "nsna_ping"},
                                             {"target_host", watch.target_host}};
                           },
-                          [](const LossWatch&) {
-                              return Object{{"name", "loss"}};
-                          }, // not among port.watches
+                          [](const LossWatch&) { return Object{{"name", "loss"}}; }, // not among port.watches
                           [](const TipcWatch& watch) {
                               return Object{{"name", "tipc"}, {"tipc_bearer", watch.tipc_bearer}};
                           },

@@ -40,8 +40,7 @@ bool is_printable(char letter) { return letter >= ' ' && letter <= '~'; }
 
 /// It goes into logs and terminals.
 std::string printable(std::string text) {
-    std::ranges::replace_if(
-        text, [](char letter) { return !is_printable(letter); }, '?');
+    std::ranges::replace_if(text, [](char letter) { return !is_printable(letter); }, '?');
     return text;
 }
 

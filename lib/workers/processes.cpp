@@ -111,7 +111,7 @@ Result<std::string> find_unified_cgroup() {
     const auto mounts = TEAMO_TRY(read_file("/proc/self/mountinfo", std::size_t{16} << 20));
     // A later mount may hide an earlier one.
     for (const auto& where : parse_cgroup_mounts(mounts)) {
-        struct statfs found {};
+        struct statfs found{};
         if (::statfs(where.c_str(), &found) == 0 && found.f_type == CGROUP2_SUPER_MAGIC) return where;
     }
     return fail(ENOENT, "the unified control group hierarchy (cgroup2) is not mounted");

@@ -54,8 +54,8 @@ Result<Session> Session::open(const std::string& given, const Options& options) 
     return session;
 }
 
-/// How long an answer may take: TEAMOCTL_TIMEOUT, for machines where the kernel's lock of all devices is held for
-/// seconds, such as by the end of many network namespaces.
+/// How long an answer may take: TEAMOCTL_TIMEOUT, for machines where the kernel's lock of all devices is held
+/// for seconds, such as by the end of many network namespaces.
 std::chrono::seconds Session::patience() {
     const auto* text = std::getenv("TEAMOCTL_TIMEOUT");
     const auto number = text == nullptr ? std::nullopt : whole_number<std::uint16_t>(text);

@@ -76,8 +76,8 @@ Result<> Team::open(sd_event* loop) {
     pass_soon_ = TEAMO_TRY(Deferred::make(loop, Priority::link, [this] { pass(); }));
     timer_ = TEAMO_TRY(Timer::make(loop, [this] { pass(); }));
     poll_timer_ = TEAMO_TRY(Timer::make(loop, [this] { poll_unreported(); }));
-    TEAMO_TRY(subsystems.make(
-        loop, context, [this] { pass_soon_->soon(); }, [this] { return reconciler.lacp(); }));
+    TEAMO_TRY(
+        subsystems.make(loop, context, [this] { pass_soon_->soon(); }, [this] { return reconciler.lacp(); }));
     const auto existing = TEAMO_TRY(find_device());
     TEAMO_TRY(existing ? adopt_device(*existing) : make_device());
     TEAMO_TRY(ports.join_configured(made_device_));

@@ -195,8 +195,7 @@ std::string wrong_drops(const World& world, const Model& model, const Document& 
         for (unsigned frame = 0; frame < frames; ++frame)
             far.send(bytes);
         std::uint64_t counted = 0;
-        if (!eventually(
-                "", [&] { return (counted = dropped() - dropped_before) >= frames; }, 500ms))
+        if (!eventually("", [&] { return (counted = dropped() - dropped_before) >= frames; }, 500ms))
             return fmt::format("{} does not receive, {} frames came and {} are counted as dropped",
                                Cabling::port(number), frames, counted);
         if (const auto came = sent() - sent_before; counted > came)

@@ -124,9 +124,7 @@ private:
     template <class Look>
     static void must_become_right(Look look, milliseconds within = long_enough) {
         std::string wrong;
-        if (!eventually(
-                "", [&] { return (wrong = look()).empty(); }, within))
-            throw SetupError(wrong);
+        if (!eventually("", [&] { return (wrong = look()).empty(); }, within)) throw SetupError(wrong);
     }
 
     static void must_be(const std::string& wrong) {

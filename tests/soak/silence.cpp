@@ -18,7 +18,7 @@ namespace {
 std::string written(const std::vector<std::string>& files) {
     std::string text;
     for (const auto& file : files) {
-        struct stat is {};
+        struct stat is{};
         if (::stat(file.c_str(), &is) == 0)
             text += fmt::format("{}: inode {} written at {}.{:09}\n", file, is.st_ino, is.st_mtim.tv_sec,
                                 is.st_mtim.tv_nsec);

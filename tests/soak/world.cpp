@@ -217,14 +217,14 @@ void World::set_member(const std::string& port, bool wanted) {
 void World::move_bucket(unsigned bucket, const std::string& port) {
     if (runner_ == Runner::activebackup) return; // it has no buckets
     std::string refusal;
-    if (const auto done = eventually(
-            "",
-            [&] {
-                attend();
-                const auto said = team_.teamoctl({"balance", "move", std::to_string(bucket), port});
-                refusal = said.err;
-                return said.status == 0;
-            });
+    if (const auto done = eventually("",
+                                     [&] {
+                                         attend();
+                                         const auto said = team_.teamoctl(
+                                             {"balance", "move", std::to_string(bucket), port});
+                                         refusal = said.err;
+                                         return said.status == 0;
+                                     });
         !done)
         throw SetupError(refusal);
 }

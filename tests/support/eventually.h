@@ -54,8 +54,8 @@ testing::AssertionResult eventually(std::string_view what, Condition holds,
 template <class Value, class Read>
 testing::AssertionResult becomes(const Value& expected, Read read, milliseconds patience = long_enough) {
     auto last = read();
-    const bool came = static_cast<bool>(eventually(
-        "", [&] { return (last = read()) == expected; }, patience));
+    const bool came =
+        static_cast<bool>(eventually("", [&] { return (last = read()) == expected; }, patience));
     if (came) return testing::AssertionSuccess();
     return testing::AssertionFailure()
            << "after " << patient(patience).count() << " ms the value is still "

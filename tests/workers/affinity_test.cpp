@@ -106,11 +106,11 @@ TEST_F(ProcessBinding, catches_new_threads) {
     for (int round = 0; round < 20; ++round) {
         const auto bound = bind_process(child.id(), last_);
         ASSERT_TRUE(bound) << bound.error().text;
-        EXPECT_TRUE(stays(
-            "all threads are bound", [&] { return masks_of(child.pid()) == std::set{last_}; }, 20ms));
+        EXPECT_TRUE(
+            stays("all threads are bound", [&] { return masks_of(child.pid()) == std::set{last_}; }, 20ms));
         ASSERT_TRUE(release_process(*bound));
-        EXPECT_TRUE(stays(
-            "all threads are free", [&] { return masks_of(child.pid()) == std::set{all_}; }, 20ms));
+        EXPECT_TRUE(
+            stays("all threads are free", [&] { return masks_of(child.pid()) == std::set{all_}; }, 20ms));
     }
 }
 

@@ -96,7 +96,7 @@ Result<> write_disable_ipv6(std::string_view device, bool disabled) {
 }
 
 std::uint64_t network_namespace() {
-    struct stat status {};
+    struct stat status{};
     return ::stat("/proc/thread-self/ns/net", &status) == 0 ? status.st_ino : 0;
 }
 
@@ -109,8 +109,7 @@ Result<std::optional<LockFile>> LockFile::try_take(std::string path) {
     }
     // The previous holder removes the path. If it did so between our open and flock, the lock on the nameless
     // file excludes nobody. The next attempt creates a new file.
-    struct stat locked {
-    }, named{};
+    struct stat locked{}, named{};
     if (::fstat(file.get(), &locked) < 0 || ::stat(path.c_str(), &named) < 0 ||
         locked.st_ino != named.st_ino || locked.st_dev != named.st_dev)
         return std::optional<LockFile>();

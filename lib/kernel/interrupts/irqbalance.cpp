@@ -116,7 +116,7 @@ std::vector<IrqBalanceSocket> find_irqbalance(const std::string& directory) {
     for (const auto& name : sysfs::names_in(directory)) {
         const auto pid = pid_of_socket(name);
         const auto path = fmt::format("{}/{}", directory, name);
-        struct stat status {};
+        struct stat status{};
         if (pid && ::lstat(path.c_str(), &status) == 0 && S_ISSOCK(status.st_mode) && is_alive(*pid))
             found.emplace(std::pair(status.st_ctim.tv_sec, status.st_ctim.tv_nsec),
                           IrqBalanceSocket{*pid, path});

@@ -60,13 +60,13 @@ std::optional<double> skbs(const Sample& round) {
     return all > 0 ? std::optional(all) : std::nullopt;
 }
 
-std::optional<double> by_port(const Sample& round, std::uint64_t PortTraffic::*count) {
+std::optional<double> by_port(const Sample& round, std::uint64_t PortTraffic::* count) {
     return ratio(static_cast<double>(sum_of_ports(round).*count),
                  round.seconds * static_cast<double>(round.ports.size()));
 }
 
-std::optional<double> mean_bytes(const Sample& round, std::uint64_t PortTraffic::*bytes,
-                                 std::uint64_t PortTraffic::*skbs) {
+std::optional<double> mean_bytes(const Sample& round, std::uint64_t PortTraffic::* bytes,
+                                 std::uint64_t PortTraffic::* skbs) {
     const auto sum = sum_of_ports(round);
     return ratio(static_cast<double>(sum.*bytes), static_cast<double>(sum.*skbs));
 }

@@ -17,7 +17,7 @@ constexpr std::array weighted_ways{Way::transmit, Way::receive, Way::both};
 
 struct PriceKey {
     std::string_view name;
-    double Prices::*member;
+    double Prices::* member;
     double least;
 };
 constexpr auto price_keys = std::to_array<PriceKey>({

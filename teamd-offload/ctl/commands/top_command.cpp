@@ -108,7 +108,7 @@ bool take_key(char key, TopView& view) {
 }
 
 CommandResult show_live(Session& session) {
-    struct sigaction end {};
+    struct sigaction end{};
     end.sa_handler = [](int) { ended = 1; };
     for (const int number : {SIGINT, SIGTERM, SIGHUP})
         ::sigaction(number, &end, nullptr);

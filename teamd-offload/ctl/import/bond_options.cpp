@@ -83,8 +83,7 @@ constexpr std::array<std::string_view, 3> address_policies{"none", "active", "fo
 constexpr std::int64_t preferred = 100, igmp_interval = 200; // bond_main.c: an IGMP report each HZ/5
 
 std::vector<std::string> list_of(std::string text) {
-    std::ranges::replace_if(
-        text, [](char letter) { return letter == ',' || letter == ';'; }, ' ');
+    std::ranges::replace_if(text, [](char letter) { return letter == ',' || letter == ';'; }, ' ');
     std::istringstream words(text);
     std::vector<std::string> list;
     for (std::string word; words >> word;)

@@ -102,7 +102,7 @@ std::vector<DeviceOffloads> limiting_ports(const OffloadStatus& offload) {
     return ports;
 }
 
-void add_limit(const OffloadStatus& offload, std::uint32_t SegmentLimits::*limit, std::string_view unit,
+void add_limit(const OffloadStatus& offload, std::uint32_t SegmentLimits::* limit, std::string_view unit,
                std::vector<std::string>& remarks) {
     std::map<std::uint32_t, std::vector<std::string>> ports; // by limit
     for (const auto& port : limiting_ports(offload))

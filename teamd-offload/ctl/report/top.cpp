@@ -93,7 +93,7 @@ std::string workers_table(const TeamState& state) {
 }
 
 std::string summary(const TeamState& state, const std::vector<PortLine>& lines) {
-    const auto sum = [&lines](double PortRates::*member) {
+    const auto sum = [&lines](double PortRates::* member) {
         return std::accumulate(lines.begin(), lines.end(), 0.0, [member](double all, const PortLine& line) {
             return all + line.rates.*member;
         });

@@ -93,8 +93,7 @@ TEST(Bond, repairs_a_queue_id_that_was_changed_or_lost) {
     in_guest("ip link set eth0 type bond_slave queue_id 7");
     EXPECT_TRUE(becomes(std::string("queue_id 1\n"), [&] { return queue("eth0"); }));
     in_guest("ip link set eth1 nomaster; ip link set eth1 down; ip link set eth1 master team0");
-    EXPECT_TRUE(becomes(
-        std::string("queue_id 2\n"), [&] { return queue("eth1"); }, 20s));
+    EXPECT_TRUE(becomes(std::string("queue_id 2\n"), [&] { return queue("eth1"); }, 20s));
     EXPECT_EQ(0, team.stop());
 }
 

@@ -98,13 +98,11 @@ TEST_P(Cards, sends_large_packets_and_survives_a_pulled_cable) {
                          static_cast<double>(bytes / packets), {.promised = 20'000, .defect = 4'000}));
 
     Lab::pull(1);
-    EXPECT_TRUE(becomes(
-        std::string("false"), [&] { return team.item("ports.eth1.link.up"); }, 15s));
+    EXPECT_TRUE(becomes(std::string("false"), [&] { return team.item("ports.eth1.link.up"); }, 15s));
     shares = transmit_by({0, 2, 3}, 2);
     EXPECT_EQ(0U, shares[1].bytes);
     Lab::plug(1);
-    EXPECT_TRUE(becomes(
-        std::string("true"), [&] { return team.item("ports.eth1.link.up"); }, 15s));
+    EXPECT_TRUE(becomes(std::string("true"), [&] { return team.item("ports.eth1.link.up"); }, 15s));
     EXPECT_EQ(0, team.stop());
 }
 

@@ -19,8 +19,7 @@ protected:
         if (!is_up("true", patience)) throw SetupError("eth0 gets no link\n" + team_.log());
     }
     testing::AssertionResult is_up(const std::string& expected, milliseconds within) const {
-        return becomes(
-            expected, [&] { return team_.item("ports.eth0.link_watches.up"); }, within);
+        return becomes(expected, [&] { return team_.item("ports.eth0.link_watches.up"); }, within);
     }
     std::string losses() const { return team_.item("ports.eth0.link_watches.list.link_watch_0.down_count"); }
     /// The losses that the card's driver has seen.
@@ -41,8 +40,7 @@ protected:
             [before] {
                 Lab::pull(0);
                 Lab::plug(0);
-                return static_cast<bool>(eventually(
-                    "", [before] { return seen() != before; }, 1s));
+                return static_cast<bool>(eventually("", [before] { return seen() != before; }, 1s));
             },
             patience);
     }
@@ -81,8 +79,7 @@ TEST_F(CarrierMonitor, sees_the_end_of_a_flap) {
     Lab::plug(0);
     Lab::pull(0);
     EXPECT_TRUE(is_up("false", patience));
-    EXPECT_TRUE(stays(
-        "down", [&] { return team_.item("ports.eth0.link_watches.up") == "false"; }, 3s));
+    EXPECT_TRUE(stays("down", [&] { return team_.item("ports.eth0.link_watches.up") == "false"; }, 3s));
     Lab::plug(0);
     EXPECT_TRUE(is_up("true", patience));
     EXPECT_EQ(0, team_.stop());

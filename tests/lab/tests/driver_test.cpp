@@ -71,11 +71,9 @@ TEST(Driver, sets_the_link_only_while_the_watch_differs) {
     TeamUnderTest team(R"({"device": "team0", "runner": {"name": "roundrobin"},
                            "link_watch": {"name": "ethtool", "delay_up": 4000}, "ports": {"eth0": {}}})",
                        {"--datapath", "team"});
-    EXPECT_TRUE(becomes(
-        std::string("true"), [] { return option("user_linkup_enabled", "eth0"); }, 20s));
+    EXPECT_TRUE(becomes(std::string("true"), [] { return option("user_linkup_enabled", "eth0"); }, 20s));
     EXPECT_EQ("false", option("user_linkup", "eth0"));
-    EXPECT_TRUE(becomes(
-        std::string("false"), [] { return option("user_linkup_enabled", "eth0"); }, 20s));
+    EXPECT_TRUE(becomes(std::string("false"), [] { return option("user_linkup_enabled", "eth0"); }, 20s));
     EXPECT_TRUE(look(NetNs::current(), "team0").kind == "team");
     EXPECT_EQ(0, team.stop());
 }
@@ -116,8 +114,7 @@ TEST(Driver, takes_over_a_foreign_device_with_option_o) {
                 HasSubstr("device team0 exists and is not a team of teamd-offload; start with -o"));
     EXPECT_EQ("team0", look(NetNs::current(), "eth0").master) << "nothing has changed";
     TeamUnderTest team(config, {"--datapath", "team", "-o"});
-    EXPECT_TRUE(becomes(
-        std::string("eth0"), [&] { return team.item("runner.active_port"); }, 20s));
+    EXPECT_TRUE(becomes(std::string("eth0"), [&] { return team.item("runner.active_port"); }, 20s));
     EXPECT_THAT(look(NetNs::current(), "team0").altnames, testing::Contains("teamo-team-team0"));
     EXPECT_EQ("02:00:00:00:00:77", look(NetNs::current(), "team0").address);
     EXPECT_EQ(0, team.stop());

@@ -35,21 +35,19 @@ struct Contender {
 std::vector<Contender> contenders() {
     static std::optional<TeamUnderTest> ours;
     const auto with = [](const char* datapath, bool frozen = false) {
-        return Contender{.name = fmt::format("this daemon{}, {}", frozen ? " frozen" : "", datapath),
-                         .make =
-                             [datapath] {
-                                 ours.emplace(config, std::vector<std::string>{"--datapath", datapath});
-                             },
-                         .freeze =
-                             [frozen] {
-                                 if (frozen) ours->signal(SIGSTOP);
-                             },
-                         .unmake =
-                             [] {
-                                 ours->signal(SIGCONT);
-                                 EXPECT_EQ(0, ours->stop());
-                                 ours.reset();
-                             }};
+        return Contender{
+            .name = fmt::format("this daemon{}, {}", frozen ? " frozen" : "", datapath),
+            .make = [datapath] { ours.emplace(config, std::vector<std::string>{"--datapath", datapath}); },
+            .freeze =
+                [frozen] {
+                    if (frozen) ours->signal(SIGSTOP);
+                },
+            .unmake =
+                [] {
+                    ours->signal(SIGCONT);
+                    EXPECT_EQ(0, ours->stop());
+                    ours.reset();
+                }};
     };
     const auto bonding = [](unsigned miimon) {
         return Contender{
@@ -92,8 +90,7 @@ unsigned active_port() {
 
 void await_links() {
     for (const auto* port : {"eth0", "eth1"})
-        if (!eventually(
-                "link", [port] { return look(NetNs::current(), port).operstate == "UP"; }, 20s))
+        if (!eventually("link", [port] { return look(NetNs::current(), port).operstate == "UP"; }, 20s))
             throw SetupError(std::string(port) + " has no link");
 }
 

@@ -244,8 +244,7 @@ void expect_masks_to_be_kept(const TeamUnderTest& team, const std::string& card)
     const auto ours = read_file(path);
     ASSERT_TRUE(ours);
     in_guest(fmt::format("bash -c 'echo 0 >{}'", path));
-    EXPECT_TRUE(becomes(
-        *ours, [&] { return read_file(path).value_or(""); }, 60s));
+    EXPECT_TRUE(becomes(*ours, [&] { return read_file(path).value_or(""); }, 60s));
     EXPECT_THAT(team.log(), HasSubstr("xps_cpus of tx-0 was set to no CPU"));
 }
 

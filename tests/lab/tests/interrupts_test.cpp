@@ -132,16 +132,12 @@ TEST_F(InterruptCpus, restores_after_a_kill_and_a_restart) {
     const auto before = all_affinities();
     TeamUnderTest team(config_of(cards_));
     far_->flood(team);
-    ASSERT_TRUE(eventually(
-        "all are placed", [&] { return wrong(team).empty(); }, 20s))
-        << wrong(team);
+    ASSERT_TRUE(eventually("all are placed", [&] { return wrong(team).empty(); }, 20s)) << wrong(team);
     const auto given = planned_cpus(team);
     team.kill();
     EXPECT_EQ("", misplaced(given)); // the vectors stay in place
     team.start();
-    ASSERT_TRUE(eventually(
-        "all are placed", [&] { return wrong(team).empty(); }, 20s))
-        << wrong(team);
+    ASSERT_TRUE(eventually("all are placed", [&] { return wrong(team).empty(); }, 20s)) << wrong(team);
     EXPECT_EQ(given, planned_cpus(team));
     EXPECT_EQ(0, team.stop());
     EXPECT_EQ(before, all_affinities());
@@ -156,19 +152,14 @@ TEST_F(InterruptCpus, changes_nothing_with_policy_off) {
         return plan.size() == cards_.size() &&
                std::ranges::none_of(plan, [](const auto& one) { return one.second.empty(); });
     }));
-    EXPECT_TRUE(stays(
-        "nothing changes", [&] { return before == all_affinities(); }, patient(2s)));
+    EXPECT_TRUE(stays("nothing changes", [&] { return before == all_affinities(); }, patient(2s)));
     fmt::print("{}", team.teamoctl({"interrupts", "plan"}).out);
     EXPECT_EQ(0, team.teamoctl({"interrupts", "apply"}).status);
-    ASSERT_TRUE(eventually(
-        "all are placed", [&] { return wrong(team).empty(); }, 20s))
-        << wrong(team);
+    ASSERT_TRUE(eventually("all are placed", [&] { return wrong(team).empty(); }, 20s)) << wrong(team);
     EXPECT_EQ(0, team.teamoctl({"interrupts", "restore"}).status);
     EXPECT_EQ(before, all_affinities());
     EXPECT_EQ(0, team.teamoctl({"interrupts", "apply"}).status);
-    ASSERT_TRUE(eventually(
-        "all are placed again", [&] { return wrong(team).empty(); }, 20s))
-        << wrong(team);
+    ASSERT_TRUE(eventually("all are placed again", [&] { return wrong(team).empty(); }, 20s)) << wrong(team);
     team.kill();
     team.start();
     EXPECT_TRUE(eventually("the next daemon restores them", [&] { return before == all_affinities(); }));

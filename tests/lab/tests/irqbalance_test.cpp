@@ -111,8 +111,7 @@ protected:
     }
     /// Polls all the time for this long: the interrupts stay on their CPUs.
     testing::AssertionResult all_stay(milliseconds how_long) {
-        return stays(
-            "every interrupt is in its place", [&] { return turn(), pins() == plan_; }, how_long);
+        return stays("every interrupt is in its place", [&] { return turn(), pins() == plan_; }, how_long);
     }
 
     Pins plan_;
@@ -129,8 +128,8 @@ TEST_F(IrqBalanceBan, holds_until_withdrawn) {
     pin();
     {
         auto alone = start_irqbalance();
-        ASSERT_TRUE(eventually(
-            "it moves interrupts that are not banned", [&] { return pins() != plan_; }, 20s));
+        ASSERT_TRUE(
+            eventually("it moves interrupts that are not banned", [&] { return pins() != plan_; }, 20s));
         end(alone);
     }
     pin();
@@ -152,11 +151,9 @@ TEST_F(IrqBalanceBan, holds_until_withdrawn) {
             EXPECT_THAT(banned(), IsSupersetOf(ours()));
             bool released = false;
             ban.release([&] { released = true; });
-            ASSERT_TRUE(eventually(
-                "released", [&] { return turn(), released; }, 20s));
+            ASSERT_TRUE(eventually("released", [&] { return turn(), released; }, 20s));
             EXPECT_EQ(BannedIrqs{administrators()}, banned());
-            EXPECT_TRUE(eventually(
-                "it moves them again", [&] { return pins() != plan_; }, 20s));
+            EXPECT_TRUE(eventually("it moves them again", [&] { return pins() != plan_; }, 20s));
         }
         end(irqbalance);
     }

@@ -104,8 +104,7 @@ protected:
             before_.push_back(whole(port));
         }
         team_.emplace(config(), std::vector<std::string>{"--datapath", GetParam()});
-        if (!becomes(
-                std::string("eth0"), [&] { return team_->item("runner.active_port"); }, patience))
+        if (!becomes(std::string("eth0"), [&] { return team_->item("runner.active_port"); }, patience))
             throw SetupError("eth0 does not become active\n" + team_->log());
         host_.ip(fmt::format("link set team0 up\naddr add {}/24 dev team0\naddr add {}/64 dev team0 nodad",
                              team_v4, team_v6));
@@ -130,11 +129,9 @@ protected:
 
     void use(const std::string& port) {
         const auto link = fmt::format("ports.{}.link_watches.up", port);
-        ASSERT_TRUE(becomes(
-            std::string("true"), [&] { return team_->item(link); }, patience));
+        ASSERT_TRUE(becomes(std::string("true"), [&] { return team_->item(link); }, patience));
         team_->set_item("runner.active_port", port);
-        ASSERT_TRUE(becomes(
-            port, [&] { return team_->item("runner.active_port"); }, patience));
+        ASSERT_TRUE(becomes(port, [&] { return team_->item("runner.active_port"); }, patience));
     }
 
     /// The team driver adds addresses and VLANs to the card's filters one by one.
@@ -206,8 +203,7 @@ TEST_P(CardFilters, passes_vlans_while_the_team_has_some) {
     const bool fixed = features_of("eth0").active.contains("rx-vlan-filter");
     EXPECT_EQ(fixed && is_bpf(), has("eth0", "PROMISC"));
     host_.ip("link del team0.5");
-    EXPECT_TRUE(becomes(
-        false, [] { return has("eth0", "PROMISC") || has("eth1", "PROMISC"); }, patience));
+    EXPECT_TRUE(becomes(false, [] { return has("eth0", "PROMISC") || has("eth1", "PROMISC"); }, patience));
     expect_put_back();
 }
 
@@ -231,8 +227,7 @@ TEST_P(CardFilters, passes_a_macvlan_in_another_namespace) {
     EXPECT_TRUE(peer_reaches("fd77::3"));
     EXPECT_TRUE(reaches(guest, peer_v6, patience));
     guest.ip("link del guest0");
-    EXPECT_TRUE(becomes(
-        false, [] { return has("eth0", "PROMISC"); }, patience));
+    EXPECT_TRUE(becomes(false, [] { return has("eth0", "PROMISC"); }, patience));
     expect_put_back();
 }
 
@@ -250,8 +245,7 @@ TEST_P(CardFilters, passes_guests_of_a_bridge) {
     put_into_vlan("strict5", "tag", "10.77.6.2");
     EXPECT_TRUE(peer_reaches("10.77.6.3"));
     host_.ip("link set team0 nomaster");
-    EXPECT_TRUE(becomes(
-        false, [] { return has("eth0", "PROMISC"); }, patience));
+    EXPECT_TRUE(becomes(false, [] { return has("eth0", "PROMISC"); }, patience));
     expect_put_back();
 }
 

@@ -129,9 +129,7 @@ TEST_F(Workers, follows_the_interrupt_cpu_of_the_port) {
         }
         return "";
     };
-    EXPECT_TRUE(eventually(
-        "each is on its port's CPU", [&] { return wrong().empty(); }, 20s))
-        << wrong();
+    EXPECT_TRUE(eventually("each is on its port's CPU", [&] { return wrong().empty(); }, 20s)) << wrong();
     fmt::print("all on their CPUs after {} ms\n{}", since(start).count(), team.teamoctl({"workers"}).out);
     // A worker whose latest thread is not bound yet is shown without its reason.
     const auto last_port = fmt::format("(eth{})", ports_ - 1);
@@ -139,8 +137,7 @@ TEST_F(Workers, follows_the_interrupt_cpu_of_the_port) {
         "its port is shown",
         [&] { return team.teamoctl({"workers"}).out.find(last_port) != std::string::npos; }, 20s));
     // New threads are bound too.
-    EXPECT_TRUE(eventually(
-        "threads are made", [&] { return threads_of(workers.front().pid()) >= 6; }, 20s));
+    EXPECT_TRUE(eventually("threads are made", [&] { return threads_of(workers.front().pid()) >= 6; }, 20s));
     EXPECT_EQ("", wrong());
     if (Lab::at_length()) { // figures only, without a check: an emulator has no caches
         auto benchmark = Process::start({.argv = {teamoctl_program(), "team0", "interrupts", "benchmark"}});

@@ -124,8 +124,7 @@ TEST(Balance, moves_nothing_while_frozen) {
     // Wait until the measured loads are current.
     ASSERT_TRUE(eventually("eth1 has it all", [&] { return flows.state().load.at("eth2") < much / 10; }));
     const auto before = flows.state().ends.size();
-    EXPECT_TRUE(stays(
-        "on eth1, frozen", [&] { return flows.on("eth1") == 3 && flows.state().frozen; }, 1s));
+    EXPECT_TRUE(stays("on eth1, frozen", [&] { return flows.on("eth1") == 3 && flows.state().frozen; }, 1s));
     EXPECT_EQ(before, flows.state().ends.size());
     balance_command(flows.team(), {"thaw"});
     EXPECT_TRUE(eventually("eth2 gets some", [&] { return flows.on("eth2") > 0; }));
@@ -147,16 +146,15 @@ TEST(Balance, moves_nothing_without_tx_balancer) {
                            .address = client_v4,
                            .rates = std::vector<double>(4, large)});
     // Long before an interval is over, and whether or not loads by bucket are measured.
-    EXPECT_TRUE(eventually(
-        "the rate is shown", [&] { return balance_of(team).rate.at("eth1") > 2 * much; }, 5s));
+    EXPECT_TRUE(
+        eventually("the rate is shown", [&] { return balance_of(team).rate.at("eth1") > 2 * much; }, 5s));
     // A balancer would move buckets as soon as it measures. The driver measures nothing.
     const auto measured = [&] { return balance_of(team).load.at("eth1") > 2 * much; };
     if (by_driver(wires))
         EXPECT_FALSE(balance_of(team).counted);
     else
         ASSERT_TRUE(eventually("a measurement", measured, 20s));
-    EXPECT_TRUE(stays(
-        "on one port", [&] { return balance_of(team).buckets_of("eth1") == 256; }, 1s));
+    EXPECT_TRUE(stays("on one port", [&] { return balance_of(team).buckets_of("eth1") == 256; }, 1s));
     EXPECT_EQ(before, balance_of(team).ends);
 }
 
@@ -207,8 +205,7 @@ TEST(Balance, keeps_bucket_owners_after_a_restart) {
     team.kill();
     team.start();
     EXPECT_EQ(before, balance_of(team).port);
-    EXPECT_TRUE(stays(
-        "the owners", [&] { return balance_of(team).port == before; }, 500ms));
+    EXPECT_TRUE(stays("the owners", [&] { return balance_of(team).port == before; }, 500ms));
 }
 
 // ---- over ports whose queues take long to drain ------------------------------------------------

@@ -246,7 +246,7 @@ TEST(Teamoctl, exits_with_2_on_bad_usage) {
 
 TEST(ControlSocket, is_for_root_and_is_read_by_the_group_of_the_daemon) {
     const Running running;
-    struct stat status {};
+    struct stat status{};
     ASSERT_EQ(0, ::stat("/run/teamd/team0.sock", &status));
     EXPECT_EQ(0660U, status.st_mode & 07777U);
     const auto as_user = [](const std::string& groups, Words words) {

@@ -59,7 +59,7 @@ TEST(LocalUser, reaches_no_file_and_no_device_of_the_daemon) {
     EXPECT_EQ(before, must(wires.host(), "find /run/teamd /run/teamd-offload -printf '%p %m\n' | sort"));
     EXPECT_EQ(journal, content("/run/teamd-offload/team0.json"));
     for (const auto& file : fs::recursive_directory_iterator("/run/teamd-offload")) {
-        struct stat status {};
+        struct stat status{};
         ASSERT_EQ(0, ::stat(file.path().c_str(), &status));
         EXPECT_EQ(0600U, status.st_mode & 0777U) << file.path();
     }
@@ -83,7 +83,7 @@ TEST(LocalUser, leads_the_metrics_nowhere) {
         EXPECT_TRUE(team.await_link("eth1"));
         EXPECT_EQ("whole", content(victim));
         EXPECT_TRUE(fs::is_regular_file(fs::symlink_status(metrics)));
-        struct stat status {};
+        struct stat status{};
         ASSERT_EQ(0, ::stat(metrics.c_str(), &status));
         EXPECT_EQ(0U, status.st_uid);
         EXPECT_EQ(0, team.stop());

@@ -30,8 +30,7 @@ TEST_F(Workers, stay_where_they_are_until_a_later_daemon_stops) {
     {
         const auto until_it_is_bound = client(cpus_[1], 5202);
         for (const auto pid : {worker.pid(), idle.pid()})
-            ASSERT_TRUE(becomes(
-                std::vector{cpus_[1]}, [&] { return affinity(pid); }, soon));
+            ASSERT_TRUE(becomes(std::vector{cpus_[1]}, [&] { return affinity(pid); }, soon));
     }
     AffinityWatch watch(worker.pid()), watch_idle(idle.pid());
     const auto is_shown_as_bound = [&] {
@@ -87,8 +86,7 @@ TEST_F(Workers, of_an_earlier_daemon_go_if_nothing_wants_them) {
     const auto named = Process::start({.argv = {"sleep", "600"}});
     ASSERT_EQ(0, team.teamoctl({"workers", "bind", std::to_string(named.pid()), "spread"}).status);
     for (const auto pid : {unwanted.pid(), reused.pid(), gone.pid(), named.pid()})
-        ASSERT_TRUE(eventually(
-            "it is bound", [&] { return affinity(pid).size() == 1; }, soon));
+        ASSERT_TRUE(eventually("it is bound", [&] { return affinity(pid).size() == 1; }, soon));
     const auto journaled = [&](const Process& process) {
         return journal().find(entry_of(process)) != std::string::npos;
     };

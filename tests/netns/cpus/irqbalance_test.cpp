@@ -211,9 +211,7 @@ TEST_F(IrqBalanceBan, reports_a_list_that_irqbalance_truncates) {
     EXPECT_TRUE(banned.contains(7));
     for (const auto irq : banned)
         EXPECT_TRUE(irq == 7 || many.contains(irq)) << irq;
-    EXPECT_FALSE(comes(
-        "", [&] { return server.writes() != 1; }, 300ms))
-        << "repeating would not help";
+    EXPECT_FALSE(comes("", [&] { return server.writes() != 1; }, 300ms)) << "repeating would not help";
 }
 
 TEST_F(IrqBalanceBan, does_not_block_on_a_hanging_irqbalance) {
@@ -247,7 +245,9 @@ TEST_F(IrqBalanceBan, reports_missing_and_invalid_replies) {
 }
 
 TEST_F(IrqBalanceBan, ignores_the_socket_of_a_dead_irqbalance) {
-    { const std::ofstream file(sockets() / "irqbalance999999999.sock"); }
+    {
+        const std::ofstream file(sockets() / "irqbalance999999999.sock");
+    }
     EXPECT_THAT(find_irqbalance(sockets()), IsEmpty());
     auto ended = Process::start({.argv = {"true"}});
     ASSERT_TRUE(ended.wait(5s));

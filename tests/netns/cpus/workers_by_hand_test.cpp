@@ -15,8 +15,7 @@ TEST_F(Workers, binds_and_releases_by_hand) {
     listens(5201);
     const auto traffic = client(cpus_[1], 5201);
     EXPECT_EQ(0, team.teamoctl({"workers", "bind", std::to_string(worker.pid())}).status);
-    EXPECT_TRUE(becomes(
-        std::vector{cpus_[1]}, [&] { return affinity(worker.pid()); }, soon));
+    EXPECT_TRUE(becomes(std::vector{cpus_[1]}, [&] { return affinity(worker.pid()); }, soon));
     EXPECT_THAT(team.teamoctl({"workers"}).out, HasSubstr("by hand"));
     EXPECT_EQ(0, team.teamoctl({"workers", "release", std::to_string(worker.pid())}).status);
     EXPECT_EQ(cpus_, affinity(worker.pid()));
@@ -28,8 +27,7 @@ TEST_F(Workers, binds_what_workers_run_starts) {
     const auto worker = server(5201, {teamoctl_program(), "team0", "workers", "run", "--"});
     listens(5201);
     const auto traffic = client(cpus_[1], 5201);
-    EXPECT_TRUE(becomes(
-        std::vector{cpus_[1]}, [&] { return affinity(worker.pid()); }, soon));
+    EXPECT_TRUE(becomes(std::vector{cpus_[1]}, [&] { return affinity(worker.pid()); }, soon));
 }
 
 TEST_F(Workers, binds_again_after_a_killed_benchmark) {
@@ -39,14 +37,13 @@ TEST_F(Workers, binds_again_after_a_killed_benchmark) {
     {
         const auto benchmark =
             Process::start({.argv = {teamoctl_program(), "team0", "interrupts", "benchmark"}});
-        ASSERT_TRUE(eventually(
-            "it is released", [&] { return !is_bound(); }, soon));
+        ASSERT_TRUE(eventually("it is released", [&] { return !is_bound(); }, soon));
         benchmark.signal(SIGKILL);
     }
     std::this_thread::sleep_for(7s);
     ControlSocket::to("team0")->ask("BenchmarkTry", {"interrupts", "off"});
-    EXPECT_TRUE(stays(
-        "the workers wait while the interrupts are measured", [&] { return !is_bound(); }, 10s));
+    EXPECT_TRUE(
+        stays("the workers wait while the interrupts are measured", [&] { return !is_bound(); }, 10s));
     EXPECT_EQ("false", team.item("workers.managed"));
     EXPECT_TRUE(eventually("it is bound again", is_bound, 40s));
     EXPECT_THAT(team.log(), HasSubstr("workers: no request from the benchmark"));

@@ -92,8 +92,7 @@ protected:
         auto worker = server(5201);
         listens(5201);
         auto traffic = client(cpu, 5201);
-        const auto bound = eventually(
-            "it is bound", [&] { return is_bound(affinity(worker.pid())); }, soon);
+        const auto bound = eventually("it is bound", [&] { return is_bound(affinity(worker.pid())); }, soon);
         if (!bound) throw SetupError(bound.message());
         return {std::move(worker), std::move(traffic)};
     }

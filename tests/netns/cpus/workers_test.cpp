@@ -28,8 +28,7 @@ TEST_F(Workers, follows_packets_until_the_team_stops) {
     listens(5201);
     {
         const auto traffic = client(cpus_[1], 5201);
-        EXPECT_TRUE(becomes(
-            std::vector{cpus_[1]}, [&] { return affinity(worker.pid()); }, soon));
+        EXPECT_TRUE(becomes(std::vector{cpus_[1]}, [&] { return affinity(worker.pid()); }, soon));
         const auto shown = team.teamoctl({"workers"}).out;
         EXPECT_THAT(shown, HasSubstr("iperf3"));
         EXPECT_THAT(shown, HasSubstr(fmt::format("% of its traffic arrives on CPU {}", cpus_[1])));
@@ -238,8 +237,7 @@ TEST_F(Workers, searches_none_without_a_rule) {
     const TeamUnderTest team(with_workers(""));
     bring_up(wires_, team);
     const auto before = held_programs(team.pid());
-    EXPECT_TRUE(stays(
-        "nothing is read", [&] { return held_programs(team.pid()) == before; }, 1500ms));
+    EXPECT_TRUE(stays("nothing is read", [&] { return held_programs(team.pid()) == before; }, 1500ms));
     EXPECT_THAT(team.teamoctl({"workers"}).out,
                 AllOf(HasSubstr("no rule selects a process"), Not(HasSubstr("waiting for the users"))));
     const auto worker = server(5201);

@@ -82,13 +82,11 @@ protected:
     }
     /// `is_in_use`: whether a port of the host carries.
     void measure(const char* what, const std::function<bool(const std::string& port)>& is_in_use) {
-        ASSERT_TRUE(eventually(
-            "eth1 carries", [&] { return is_in_use("eth1"); }, 30s));
+        ASSERT_TRUE(eventually("eth1 carries", [&] { return is_in_use("eth1"); }, 30s));
         std::this_thread::sleep_for(1s);
         const auto start = SteadyClock::now();
         wires_.plug(2);
-        ASSERT_TRUE(eventually(
-            "eth2 carries", [&] { return is_in_use("eth2"); }, 30s));
+        ASSERT_TRUE(eventually("eth2 carries", [&] { return is_in_use("eth2"); }, 30s));
         fmt::print("{} with itself: the second port carries {} ms after its cable\n", what,
                    since(start).count());
     }

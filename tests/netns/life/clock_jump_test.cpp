@@ -68,8 +68,8 @@ TEST_F(ClockJump, link_watches_do_not_notice) {
     ASSERT_TRUE(team.await_link("eth1") && team.await_link("eth2"));
     const auto lines = team.log().size();
     jump();
-    EXPECT_TRUE(stays(
-        "both links are up", [&] { return team.link_is_up("eth1") && team.link_is_up("eth2"); }, 1s));
+    EXPECT_TRUE(
+        stays("both links are up", [&] { return team.link_is_up("eth1") && team.link_is_up("eth2"); }, 1s));
     EXPECT_EQ("", team.log().substr(lines)) << "nothing happened";
     wires.pull(1);
     EXPECT_TRUE(team.await_link("eth1", false));

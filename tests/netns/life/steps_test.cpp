@@ -208,8 +208,7 @@ TEST(Leftovers, finishes_a_half_removed_port) {
             }));
             EXPECT_TRUE(eventually("no more steps", [&] {
                 last = calls.count();
-                return bool{stays(
-                    "no more", [&] { return calls.count() == last; }, 100ms)};
+                return bool{stays("no more", [&] { return calls.count() == last; }, 100ms)};
             }));
         }
         SCOPED_TRACE(fmt::format("killed before step {} of {} to {}: {}", step, first, last, calls.what()));

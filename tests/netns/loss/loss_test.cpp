@@ -54,8 +54,8 @@ TEST_F(Loss, of_one_port_is_named_and_the_port_taken_out) {
     ASSERT_TRUE(reaches(wires_.host(), client_v4));
     const BulkFlows flows(
         {.from = &wires_.host(), .to = &wires_.client(), .address = client_v4, .rates = rates()});
-    EXPECT_TRUE(stays(
-        "no finding", [&] { return team.log().find("loses packets") == std::string::npos; }, 2s));
+    EXPECT_TRUE(
+        stays("no finding", [&] { return team.log().find("loses packets") == std::string::npos; }, 2s));
     const auto number = busiest_port(wires_);
     const auto port = Cabling::port(number);
     const Dropper dropper(wires_.peer(), Cabling::far_end(number), two_per_cent);
@@ -107,8 +107,8 @@ TEST_F(Loss, behind_all_ports_is_no_ports_loss) {
     const Dropper dropper(wires_.client(), "client0", two_per_cent);
     const BulkFlows flows(
         {.from = &wires_.host(), .to = &wires_.client(), .address = client_v4, .rates = rates()});
-    EXPECT_TRUE(stays(
-        "no finding", [&] { return team.log().find("loses packets") == std::string::npos; }, 5s));
+    EXPECT_TRUE(
+        stays("no finding", [&] { return team.log().find("loses packets") == std::string::npos; }, 5s));
     EXPECT_TRUE(eventually("segments sent again are counted", [&] {
         const auto lost = std::stoi(loss(team, Cabling::port(busiest_port(wires_)), "retransmitted_ppm"));
         return lost > 5'000 && lost < 50'000;

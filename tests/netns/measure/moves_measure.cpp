@@ -27,8 +27,7 @@ void move_bucket(const TeamUnderTest& team, unsigned bucket, const std::string& 
 }
 
 void await_no_move(const TeamUnderTest& team) {
-    if (!eventually(
-            "", [&] { return balance_of(team).pending == 0; }, 30s))
+    if (!eventually("", [&] { return balance_of(team).pending == 0; }, 30s))
         throw SetupError("buckets still wait");
 }
 

@@ -190,8 +190,7 @@ TEST(OffloadRepair, only_logs_if_configured) {
     EXPECT_TRUE(eventually("the log reports it", [&] {
         return team.log().find("not changed, because \"repair\" is false") != std::string::npos;
     }));
-    EXPECT_TRUE(stays(
-        "left alone", [&] { return !has(wires, "eth1", tcp4); }, 200ms));
+    EXPECT_TRUE(stays("left alone", [&] { return !has(wires, "eth1", tcp4); }, 200ms));
     EXPECT_EQ(1U, lines_with(team.log(), "not changed, because"));
     // What the administrator requires later is no change by another program.
     std::ofstream(team.item("setup.config_file"))

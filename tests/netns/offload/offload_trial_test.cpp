@@ -92,8 +92,7 @@ TEST(OffloadTrial, lasts_while_the_client_renews_it) {
     const auto start = SteadyClock::now();
     while (since(start) < 7s) {
         ASSERT_EQ("REPLY_SUCCESS\n", tried("eth1", "off"));
-        ASSERT_TRUE(stays(
-            "TSO is off", [&] { return tso_of(wires.host(), "eth1") == "off"; }, 1s));
+        ASSERT_TRUE(stays("TSO is off", [&] { return tso_of(wires.host(), "eth1") == "off"; }, 1s));
     }
 }
 
@@ -107,8 +106,7 @@ TEST(OffloadTrial, ends_after_a_killed_client) {
         doctor.signal(SIGKILL);
     }
     EXPECT_EQ("off", tso_of(wires.host(), "eth1"));
-    EXPECT_TRUE(becomes(
-        std::string("on"), [&] { return tso_of(wires.host(), "eth1"); }, 8s));
+    EXPECT_TRUE(becomes(std::string("on"), [&] { return tso_of(wires.host(), "eth1"); }, 8s));
     EXPECT_THAT(team.log(), HasSubstr("no request from the benchmark"));
 }
 

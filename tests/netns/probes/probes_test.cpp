@@ -90,8 +90,7 @@ TEST_P(PingOf, recovers_when_the_target_comes_late) {
                                ? arp_ping(R"(, "validate_active": true, "validate_inactive": true)")
                                : nsna_ping();
     TeamUnderTest team(team_config(activebackup, ports_object(2), validated));
-    EXPECT_TRUE(stays(
-        "down", [&] { return !team.link_is_up("eth1") && !team.link_is_up("eth2"); }, 300ms));
+    EXPECT_TRUE(stays("down", [&] { return !team.link_is_up("eth1") && !team.link_is_up("eth2"); }, 300ms));
     EXPECT_EQ("", team.item("runner.active_port"));
     wires.client().ip("link set client0 up");
     address_client(wires);

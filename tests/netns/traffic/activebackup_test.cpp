@@ -47,14 +47,12 @@ TEST(ActiveBackup, stays_with_a_sticky_port) {
     EXPECT_TRUE(team.await_item("runner.active_port", "eth1"));
     wires.plug(2);
     ASSERT_TRUE(team.await_link("eth2"));
-    EXPECT_TRUE(stays(
-        "eth1 active", [&] { return active_port(team) == "eth1"; }, 100ms));
+    EXPECT_TRUE(stays("eth1 active", [&] { return active_port(team) == "eth1"; }, 100ms));
     wires.pull(1);
     EXPECT_TRUE(team.await_item("runner.active_port", "eth2"));
     wires.plug(1);
     ASSERT_TRUE(team.await_link("eth1"));
-    EXPECT_TRUE(stays(
-        "eth2 active", [&] { return active_port(team) == "eth2"; }, 100ms));
+    EXPECT_TRUE(stays("eth2 active", [&] { return active_port(team) == "eth2"; }, 100ms));
 }
 
 TEST(ActiveBackup, has_no_active_port_without_a_link) {

@@ -25,8 +25,7 @@ TEST(Carrier, follows_the_ports) {
     EXPECT_TRUE(eventually("up with both cables", [&] { return team_is(true); }));
     wires.pull(1);
     EXPECT_TRUE(team.await_item("ports.eth1.link.up", "false"));
-    EXPECT_TRUE(stays(
-        "up with one cable", [&] { return team_is(true); }, 100ms));
+    EXPECT_TRUE(stays("up with one cable", [&] { return team_is(true); }, 100ms));
     wires.pull(2);
     EXPECT_TRUE(eventually("down without cables", [&] { return team_is(false); }));
     wires.plug(1);
@@ -37,8 +36,7 @@ TEST(Carrier, is_down_without_ports) {
     const Cabling wires(1, FarSide::open);
     const TeamUnderTest team(loadbalance(1), {"-n"});
     wires.host().ip("link set team0 up");
-    EXPECT_TRUE(stays(
-        "down", [&] { return look(wires.host(), "team0").operstate != "UP"; }, 100ms));
+    EXPECT_TRUE(stays("down", [&] { return look(wires.host(), "team0").operstate != "UP"; }, 100ms));
     ASSERT_EQ(0, team.teamdctl({"port", "add", "eth1"}).status);
     EXPECT_TRUE(becomes("UP", [&] { return look(wires.host(), "team0").operstate; }));
     ASSERT_EQ(0, team.teamdctl({"port", "remove", "eth1"}).status);
@@ -106,8 +104,7 @@ TEST(LinkWatch, ignores_a_flap_within_the_delay) {
     wires.pull(1);
     ASSERT_TRUE(team.await_item("ports.eth1.link.up", "false"));
     wires.plug(1);
-    EXPECT_TRUE(stays(
-        "up", [&] { return team.link_is_up("eth1"); }, delay + 300ms));
+    EXPECT_TRUE(stays("up", [&] { return team.link_is_up("eth1"); }, delay + 300ms));
     EXPECT_EQ("0", team.item("ports.eth1.link_watches.list.link_watch_0.down_count"));
 }
 

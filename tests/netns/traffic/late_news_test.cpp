@@ -38,15 +38,14 @@ TEST(CarrierMonitor, sees_every_flap) {
     const auto lengths = {0ms, 1ms, 3ms, 8ms, 10ms, 12ms, 30ms, 100ms, 0ms, 0ms};
     for (const auto length : lengths)
         expect_flap_seen(wires, team, length);
-    EXPECT_TRUE(stays(
-        "up, when the kernel's delayed events come", [&] { return team.link_is_up("eth1"); }, 1500ms));
+    EXPECT_TRUE(
+        stays("up, when the kernel's delayed events come", [&] { return team.link_is_up("eth1"); }, 1500ms));
     EXPECT_EQ(before + static_cast<int>(lengths.size()), losses(team));
     wires.pull(1);
     wires.plug(1);
     wires.pull(1);
     EXPECT_TRUE(team.await_link("eth1", false));
-    EXPECT_TRUE(stays(
-        "down", [&] { return !team.link_is_up("eth1"); }, 1500ms));
+    EXPECT_TRUE(stays("down", [&] { return !team.link_is_up("eth1"); }, 1500ms));
 }
 
 TEST(CarrierMonitor, covers_added_and_adopted_ports) {
@@ -78,8 +77,7 @@ bool asleep(const TeamUnderTest& team) {
 /// Woken much more often than once a second, even on a busy machine.
 testing::AssertionResult stays_awake(const TeamUnderTest& team) {
     const auto before = sleeps(team);
-    return eventually(
-        "100 wakings", [&] { return sleeps(team) >= before + 100; }, 5s);
+    return eventually("100 wakings", [&] { return sleeps(team) >= before + 100; }, 5s);
 }
 
 TEST(CarrierMonitor, sleeps_if_events_are_not_delayed) {

@@ -164,8 +164,7 @@ void TeamUnderTest::set_item(const std::string& path, const std::string& value) 
 
 testing::AssertionResult TeamUnderTest::await_item(const std::string& path, const std::string& value,
                                                    milliseconds patience) const {
-    const auto came = becomes(
-        value, [&] { return item(path); }, patience);
+    const auto came = becomes(value, [&] { return item(path); }, patience);
     return came ? came : testing::AssertionFailure() << path << ": " << came.message();
 }
 

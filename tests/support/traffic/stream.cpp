@@ -136,8 +136,7 @@ std::uint64_t Stream::latest() const {
 
 bool Stream::flows(std::uint64_t packets, milliseconds patience) const {
     const auto then = next() + packets;
-    return static_cast<bool>(eventually(
-        "", [&] { return latest() >= then; }, patience));
+    return static_cast<bool>(eventually("", [&] { return latest() >= then; }, patience));
 }
 
 void Stream::stop() {

@@ -54,7 +54,7 @@ TEST_F(CpuClaimFiles, replaces_whole_file) {
     ASSERT_TRUE(claims().write("team1", {eth4()}));
     ASSERT_TRUE(claims().write("team1", {}));
     EXPECT_THAT(claims().others("team0"), IsEmpty());
-    struct stat status {};
+    struct stat status{};
     ASSERT_EQ(0, ::stat((directory() + "/team1.cpus").c_str(), &status));
     EXPECT_EQ(status.st_mode & 07777U, 0600U);
 }

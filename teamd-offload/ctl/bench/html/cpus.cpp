@@ -18,7 +18,7 @@ using CpuShares = std::map<unsigned, CpuTime>;
 
 struct CpuPart {
     std::string_view name;
-    double CpuTime::*share;
+    double CpuTime::* share;
     Style style;
 };
 constexpr std::array cpu_parts{

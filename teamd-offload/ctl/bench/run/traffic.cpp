@@ -55,7 +55,7 @@ Result<Snapshot> look_at(const Ends& ends, const Clients& clients) {
 
 /// The datapath's counters start anew with its program: then the skbs of this time are not known.
 PortTraffic operator-(const PortTraffic& later, const PortTraffic& earlier) {
-    const auto since = [&](std::uint64_t PortTraffic::*count) {
+    const auto since = [&](std::uint64_t PortTraffic::* count) {
         return later.*count - std::min(earlier.*count, later.*count);
     };
     const bool anew = later.tx_skbs < earlier.tx_skbs || later.rx_skbs < earlier.rx_skbs;

@@ -121,7 +121,7 @@ std::string read_report(int from, int signals) {
 std::vector<int> ending_signals() {
     std::vector<int> signals;
     for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
-        struct sigaction action {};
+        struct sigaction action{};
         if (::sigaction(signal, nullptr, &action) < 0 || action.sa_handler != SIG_IGN)
             signals.push_back(signal);
     }

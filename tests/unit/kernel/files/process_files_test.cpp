@@ -53,7 +53,7 @@ TEST(ProcFiles, reads_number_in_pid_file) {
 
 TEST(ProcFiles, finds_process_of_socket) {
     const UniqueFd socket(::socket(AF_UNIX, SOCK_STREAM, 0));
-    struct stat status {};
+    struct stat status{};
     ASSERT_EQ(0, ::fstat(socket.get(), &status));
     const auto owners = find_socket_owners({status.st_ino});
     ASSERT_TRUE(owners.contains(status.st_ino));
@@ -63,7 +63,7 @@ TEST(ProcFiles, finds_process_of_socket) {
 
 TEST(ProcFiles, finds_sockets_of_process) {
     const UniqueFd one(::socket(AF_UNIX, SOCK_STREAM, 0)), other(::socket(AF_UNIX, SOCK_STREAM, 0));
-    struct stat status {};
+    struct stat status{};
     ASSERT_EQ(0, ::fstat(one.get(), &status));
     std::vector<int> descriptors;
     const auto seen = each_socket(::getpid(), [&](int descriptor, std::uint64_t inode) {

@@ -19,8 +19,7 @@ TEST(FailedDump, is_no_empty_list) {
         request.sdiag_protocol = 250; // nobody's
         return make_message(SOCK_DIAG_BY_FAMILY, NLM_F_REQUEST | NLM_F_DUMP, request);
     };
-    const auto done = socket->dump(
-        dump, [](const nlmsghdr*) { ADD_FAILURE(); }, [] {});
+    const auto done = socket->dump(dump, [](const nlmsghdr*) { ADD_FAILURE(); }, [] {});
     ASSERT_FALSE(done);
     EXPECT_EQ(ENOENT, done.error().number) << done.error().text;
 }
