@@ -52,11 +52,11 @@ if [ -d "$cache/qemu" ]; then
 fi
 qemu+=(-M q35)
 # Never KVM: on some machines /dev/kvm opens and every guest hangs. Only TCG can count instructions.
-# A thread for each CPU of the guest, unless it has more than twice as many as the machine: on a busy machine the emulated
-# cards of such guests stopped (transmit queue timed out). With one thread the CPUs take turns.
-threads=multi
-[ "$cpus" -le $((2 * $(nproc))) ] || threads=single
-if [ -n "$icount" ]; then qemu+=(-accel tcg,thread=single -icount shift=0); else qemu+=(-accel "tcg,thread=${TEAMO_LAB_TCG:-$threads}"); fi
+# All CPUs of a guest take turns in one thread. With a thread for each, about one boot in thirty on a busy machine ended with
+# an assertion of QEMU (iotlb_to_section, its issue 1921), some guests hung before their first line as if an interrupt was
+# lost, emulated cards stopped, and three guests on two CPUs took longer, because threads spin while others wait.
+threads=${TEAMO_LAB_TCG:-single}
+if [ -n "$icount" ]; then qemu+=(-accel tcg,thread=single -icount shift=0); else qemu+=(-accel "tcg,thread=$threads"); fi
 
 # With several CPUs a guest assumes unsynchronized TSCs and then reads the time from the emulated HPET, under QEMU's
 # global lock. Here all CPUs use the host's TSC. no_timer_check: skips a timer test that fails on a busy machine.
@@ -100,8 +100,7 @@ boot() {
     wait "${readers[@]}"
 }
 
-# Kills a guest that has not started its command in time. Sometimes a guest hangs idle before its first line, or waits
-# for virtio ports that never appear, as if an interrupt was lost; more often with more CPUs.
+# Kills a guest that has not started its command in time.
 # A guest that uses CPU time gets five times as long: the machine may be busy.
 patience=${TEAMO_LAB_PATIENCE:-120}
 ticks_used() { awk '{ print $14 + $15 }' "/proc/$(cat qemu.pid)/stat" 2>/dev/null || echo 0; }
@@ -122,9 +121,8 @@ give_up_in_time() {
     kill -KILL "$(cat qemu.pid)"
 }
 
-# About once in thirty boots on a busy machine QEMU aborts with "iotlb_to_section: Assertion" while the guest sets up
-# its devices (QEMU issue 1921 has the same assertion, with several CPUs). Before the command has started another boot
-# is safe. Each further boot adds a line to a file: many of them show a problem with the machine.
+# Before the command has started another boot is safe. Each further boot adds a line to a file: they show a problem of QEMU
+# or of the machine.
 for boots_left in 2 1 0; do
     qemu_status=0
     boot
