@@ -274,7 +274,7 @@ void Interrupts::make_plan() {
 
 /// As planned, or where its interrupts are if another program or the kernel keeps them there.
 CpuList Interrupts::arrival_cpus(const Followed& port) const {
-    const auto planned = managed_ ? cpu_list_of(port.plan.cpus) : CpuList{};
+    auto planned = managed_ ? cpu_list_of(port.plan.cpus) : CpuList{};
     const bool is_refused = std::ranges::any_of(
         port.refused, [](const auto& entry) { return entry.first.kind == CpuSetting::Kind::irq; });
     // Until its next interrupt, effective_affinity still shows the previous CPU.

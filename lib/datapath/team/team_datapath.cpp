@@ -47,7 +47,8 @@ Result<> for_each_port(const Tables& tables, Action action) {
 bool knows_team_driver() { return true; }
 
 Result<std::unique_ptr<Datapath>> open_team_datapath(TransmitMode mode) {
-    return std::unique_ptr<Datapath>(TEAMO_TRY(TeamDatapath::open(mode)));
+    auto datapath = TEAMO_TRY(TeamDatapath::open(mode));
+    return std::unique_ptr<Datapath>(std::move(datapath));
 }
 
 Result<std::unique_ptr<TeamDatapath>> TeamDatapath::open(TransmitMode mode) {
