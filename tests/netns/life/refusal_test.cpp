@@ -165,8 +165,12 @@ TEST(Refusal, missing_driver) {
             continue;
         }
         const auto before = everything(wires);
-        expect_refused(wires, before, daemon_on(loadbalance(2), {"--datapath", kind}),
-                       fmt::format("this kernel has no {} driver; use the datapath bpf", kind));
+        const auto refused = daemon_on(loadbalance(2), {"--datapath", kind});
+        // The build with sanitizers is without libteam.
+        const bool without = kind == "team" && refused.err.find("libteam") != std::string::npos;
+        expect_refused(wires, before, refused,
+                       without ? "this program was built without libteam and cannot use the team driver"
+                               : fmt::format("this kernel has no {} driver; use the datapath bpf", kind));
     }
 }
 
