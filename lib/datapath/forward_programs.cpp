@@ -185,8 +185,12 @@ void ForwardPrograms::learn_device(IfIndex port) const {
     std::array<std::byte, 64> packet{}; // not sent
     __sk_buff context{};
     context.ifindex = port.value;
-    LIBBPF_OPTS(bpf_test_run_opts, run, .data_in = packet.data(), .data_size_in = packet.size(),
-                .ctx_in = &context, .ctx_size_in = sizeof context);
+    bpf_test_run_opts run{};
+    run.sz = sizeof run;
+    run.data_in = packet.data();
+    run.data_size_in = packet.size();
+    run.ctx_in = &context;
+    run.ctx_size_in = sizeof context;
     static_cast<void>(bpf_prog_test_run_opts(loaded_->learn_device(), &run));
 }
 
