@@ -36,4 +36,4 @@ else
 fi
 status $result
 # Powers off at once, without the service manager.
-"${run%/*}"/tools/*bin/busybox poweroff -f
+"${run%/*}"/tools/busybox poweroff -f

@@ -78,6 +78,8 @@ if [ ! -e "$cache/linux-$kernel.done" ]; then
 fi
 read -r _ own _ < <("$here/../../packaging/debian-mirror") || die "no Debian mirror"
 fetch "$own" tools busybox-static
+# Debian 12 has it in /bin.
+ln -sf "$(cd "$cache/tools" && find . -path '*bin/busybox' -type f | head -n 1)" "$cache/tools/busybox"
 # Never installed: as a service it would move the interrupts of this machine.
 fetch "$own" irqbalance irqbalance
 # Likewise the network managers and ifupdown; networkd is part of the systemd package.

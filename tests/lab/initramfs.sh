@@ -13,7 +13,7 @@ image=$cache/initramfs-$kernel
 work=$(mktemp -d "$cache/initramfs.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 mkdir -p "$work"/{bin,proc,sys,dev,modules,lower,upper,new}
-cp "$cache"/tools/*bin/busybox "$work/bin/busybox"
+cp "$cache"/tools/busybox "$work/bin/busybox"
 cp "$here/init" "$work/init"
 chmod +x "$work/init"
 for module in virtio_pci virtio_console 9pnet_virtio 9p overlay; do
