@@ -4,7 +4,7 @@
 # The ways of docs/moving.md to bring a team up at boot, by systemd-networkd and by ifupdown: addresses, a route, a VLAN
 # and DHCP.
 #
-# lab: boot_test.sh in -k 6.12 -c 2 -s, 60 s, long
+# lab: boot_test.sh in -k 6.12 -c 2 -s -t, 60 s, long
 set -euo pipefail
 . "${BASH_SOURCE%/*}/unit.sh"
 . "${BASH_SOURCE%/*}/far_switch.sh"

@@ -4,9 +4,9 @@
 # In a guest with systemd: the Debian package is installed, restarted, reloaded, upgraded and removed under traffic, and
 # takes the place of a running teamd of libteam. One argument: the datapath, team, bond or bpf.
 #
-# lab: packages_test.sh team in -k 6.12 -c 2 -s, 420 s, long
-# lab: packages_test.sh bpf in -k 6.12 -c 2 -s, 230 s, long
-# lab: packages_test.sh bond in -k 6.12 -c 2 -s, 230 s, long
+# lab: packages_test.sh team in -k 6.12 -c 2 -s -t, 420 s, long
+# lab: packages_test.sh bpf in -k 6.12 -c 2 -s -t, 230 s, long
+# lab: packages_test.sh bond in -k 6.12 -c 2 -s -t, 230 s, long
 set -euo pipefail
 datapath=$1
 . "${BASH_SOURCE%/*}/unit.sh"

@@ -5,7 +5,7 @@
 #
 # Arguments: modes of bonding, all three by default; "none" for the rest of the test alone.
 #
-# lab: replace_test.sh in -k 6.12 -c 2 -s, 90 s, long
+# lab: replace_test.sh in -k 6.12 -c 2 -s -t, 90 s, long
 set -euo pipefail
 . "${BASH_SOURCE%/*}/unit.sh"
 . "${BASH_SOURCE%/*}/far_switch.sh"

@@ -7,7 +7,7 @@
 #
 # side_by_side_test.sh [EXAMPLE…]: without a name, all.
 #
-# lab: side_by_side_test.sh in -k 6.12 -c 2 -s, 170 s, long
+# lab: side_by_side_test.sh in -k 6.12 -c 2 -s -t, 170 s, long
 set -euo pipefail
 examples=/usr/share/doc/libteam-utils/examples
 results=/run/side_by_side
