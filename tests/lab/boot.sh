@@ -55,7 +55,6 @@ qemu+=(-M q35)
 # All CPUs of a guest take turns in one thread (without -t). With a thread for each, about one boot in thirty on a busy machine ended with
 # an assertion of QEMU (iotlb_to_section, its issue 1921), some guests hung before their first line as if an interrupt was
 # lost, emulated cards stopped, and three guests on two CPUs took longer, because threads spin while others wait.
-threads=${TEAMO_LAB_TCG:-$threads}
 if [ -n "$icount" ]; then qemu+=(-accel tcg,thread=single -icount shift=0); else qemu+=(-accel "tcg,thread=$threads"); fi
 
 # With several CPUs a guest assumes unsynchronized TSCs and then reads the time from the emulated HPET, under QEMU's

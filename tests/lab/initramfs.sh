@@ -19,12 +19,10 @@ chmod +x "$work/init"
 for module in virtio_pci virtio_console 9pnet_virtio 9p overlay; do
     modprobe -d "$root" -S "$version" --show-depends "$module"
 done | awk '$1 == "insmod" && !seen[$2]++ { print $2 }' | while read -r file; do
-    name=$(basename "$file")
-    name=${name%.ko*}.ko
+    name=$(basename "${file%.xz}")
     # busybox's insmod does not support compressed modules
     case $file in
         *.xz) xz -dc "$file" >"$work/modules/$name" ;;
-        *.zst) zstd -qdc "$file" >"$work/modules/$name" ;;
         *) cp "$file" "$work/modules/$name" ;;
     esac
     echo "$name"
