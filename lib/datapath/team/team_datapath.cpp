@@ -190,7 +190,7 @@ SlotSet TeamDatapath::enabled_slots(const Tables& tables) {
     return slots;
 }
 
-std::vector<std::optional<TeamValue>> TeamDatapath::way_options(IfIndex port) const {
+TeamDatapath::WayOptions TeamDatapath::way_options(IfIndex port) const {
     return {driver_->get({.name = "enabled", .port = port}),
             driver_->get({.name = "rx_enabled", .port = port}),
             driver_->get({.name = "tx_enabled", .port = port})};
@@ -199,7 +199,7 @@ std::vector<std::optional<TeamValue>> TeamDatapath::way_options(IfIndex port) co
 /// The driver reports only the option that was set, and not those that it changes with it. So libteam's
 /// copies of the three are compared only with what they were.
 Result<> TeamDatapath::set_ways(Ways& ways, IfIndex port, bool receives, bool transmits) {
-    auto options = way_options(port);
+    const auto options = way_options(port);
     if (ways.port != port) {
         const auto is_set = [&](std::size_t option) { return options[option] == TeamValue(true); };
         ways = {.port = port, .receives = is_set(1), .transmits = is_set(2), .options = options};

@@ -12,8 +12,6 @@
 #include "datapath/team/bucket_meter.h"
 #include "datapath/team/team_driver.h"
 
-#include <vector>
-
 namespace teamo {
 
 class TeamDatapath final : public Datapath {
@@ -57,14 +55,15 @@ private:
     Result<> set_team_options(const Tables& tables);
     Result<> set_port_options(const Tables& tables);
     Result<> set_carrying(const Tables& tables);
+    using WayOptions = std::array<std::optional<TeamValue>, 3>; ///< enabled, rx_enabled, tx_enabled
     /// What a port may do, as we last set it, and the driver's options after that: they change when another
     /// program sets one of them.
     struct Ways {
         IfIndex port;
         bool receives = false, transmits = false, written = false;
-        std::vector<std::optional<TeamValue>> options{};
+        WayOptions options{};
     };
-    std::vector<std::optional<TeamValue>> way_options(IfIndex port) const;
+    WayOptions way_options(IfIndex port) const;
     Result<> set_ways(Ways& ways, IfIndex port, bool receives, bool transmits);
     Result<> set_each_way(const Tables& tables);
     Result<> set_mapping(const Tables& tables);
