@@ -5,6 +5,7 @@
 #include "datapath/datapath.h"
 #include "kernel/cpus/cpus.h"
 #include "kernel/ethtool/ethtool.h"
+#include "kernel/files/device_files.h"
 #include "kernel/interrupts/port_interrupts.h"
 #include "kernel/netlink/links.h"
 #include "kernel/netlink/netdev_queues.h"
@@ -28,6 +29,7 @@ struct PortOffloads {
     const OffloadContract* contract = nullptr;
     Features features{};
     OffloadPlan plan{};
+    bool distrusts_tso = false;
 };
 
 struct Found {
@@ -36,6 +38,7 @@ struct Found {
     std::vector<ServedPort> served;
     std::vector<PortOffloads> offloads; ///< as `members`
     std::vector<PlannedPort> placed;    ///< ports with interrupts: cards that are up
+    json::Object refused;               ///< why a port could not join, by its name
 };
 
 /// Plans the offloads as if all ports joined together. Features that cannot be read count as none.
@@ -49,6 +52,7 @@ void plan_all_offloads(Found& found, bool forwards) {
                                    .features = port.features,
                                    .kept = offloads_in(port.features.active),
                                    .in_team = in_team,
+                                   .distrusts_tso = port.distrusts_tso,
                                    .forwards = forwards});
         auto after = port.features;
         for (const auto& [name, on] : port.plan.settings)
@@ -59,15 +63,20 @@ void plan_all_offloads(Found& found, bool forwards) {
     }
 }
 
-Result<Found> find_ports(const Links& links, const TeamConfig& config) {
+Found find_ports(const Links& links, const TeamConfig& config) {
     Found found;
     auto ethtool = Ethtool::open();
     auto family = NetdevFamily::open();
     for (const auto& [name, port] : config.ports) {
-        const auto* link = find_link(links, name);
+        const auto* link = find_named(links, name);
         if (link == nullptr) continue;
-        if (auto may = may_join(links, *link, config.device); !may)
-            return within(fmt::format("port {}", name), std::move(may.error()));
+        auto may = may_join(links, *link, config.device, Takes::untagged);
+        if (std::ranges::find(found.members, link->index, &Member::index) != found.members.end())
+            may = tl::unexpected(another_name_of(link->name));
+        if (!may) {
+            found.refused.push_back({name, may.error().text});
+            continue;
+        }
         const Slot slot{static_cast<std::uint8_t>(found.members.size() + 1)};
         found.members.push_back(
             {.index = link->index,
@@ -78,9 +87,11 @@ Result<Found> find_ports(const Links& links, const TeamConfig& config) {
         const auto interrupts =
             read_port_interrupts(*link, queues.value_or(NetdevQueues{})).value_or(PortInterrupts{});
         found.served.push_back({.slot = slot, .interrupt_cpus = interrupt_cpus(interrupts)});
-        if (!interrupts.queues.empty()) found.placed.push_back(planned_port(name, interrupts));
+        if (!interrupts.queues.empty()) found.placed.push_back(planned_port(link->name, interrupts));
         auto features = ethtool ? ethtool->read_features(link->index) : Result<Features>(Features{});
-        found.offloads.push_back({.contract = &port.offload, .features = features.value_or(Features{})});
+        found.offloads.push_back({.contract = &port.offload,
+                                  .features = features.value_or(Features{}),
+                                  .distrusts_tso = distrusts_tso(read_driver(*link))});
         // As if every link were up, so that a port that is down now is in the plan too.
         found.candidates.push_back(
             {.port = link->index, .up = true, .prio = port.prio, .sticky = port.sticky});
@@ -142,11 +153,13 @@ json::Value value_of(const Links& links, const TeamPlan& plan, const Found& foun
     json::Array owners;
     for (const auto owner : plan.owners)
         owners.emplace_back(int{owner.value});
-    return json::Object{
+    json::Value value = json::Object{
         {"team",
          json::Object{{"device", device}, {"address", text_of(plan.address)}, {"datapath", datapath}}},
         {"ports", std::move(ports)},
         {"buckets", std::move(owners)}};
+    if (!found.refused.empty()) value.set("refused", found.refused);
+    return value;
 }
 
 } // namespace
@@ -156,7 +169,7 @@ Result<> dry_run(const Configuration& configuration, const Options& options) {
     TEAMO_TRY(check_device_tls(options.datapath.value_or(config.datapath), config));
     auto control = TEAMO_TRY(LinkControl::open());
     const auto links = TEAMO_TRY(control.read_all());
-    auto found = options.no_ports ? Found{} : TEAMO_TRY(find_ports(links, config));
+    auto found = options.no_ports ? Found{} : find_ports(links, config);
     Link team;
     team.mtu = 1500; // of a new device
     team.address =
@@ -170,7 +183,7 @@ Result<> dry_run(const Configuration& configuration, const Options& options) {
     if (const auto online = read_online_cpus()) input.tables.cpu_slots = cpu_slots(found.served, *online);
     const auto choice = needs_device_tls(config) ? Result<DatapathChoice>(DatapathChoice::bond)
                                                  : choose_datapath(options.datapath.value_or(config.datapath),
-                                                                   control, find_link(links, config.device),
+                                                                   control, find_team(links, config.device),
                                                                    withholds_carrier(config.runner));
     // "auto": without privileges it is not known which datapath a start would choose.
     const auto datapath =

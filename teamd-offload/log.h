@@ -36,6 +36,8 @@ inline constexpr std::string_view offload_lacking = "42bae7a2a395452eac5605b42b9
 inline constexpr std::string_view interrupts_degraded = "a9fe4e64606c466db791c756b358e1ee";
 inline constexpr std::string_view interrupts_repaired = "13ff64381bb24d45b913f96db391c56f";
 inline constexpr std::string_view interrupts_contested = "77a099aa713245d8ae3c109ac8dca161";
+inline constexpr std::string_view program_before = "42a9148a1b79425b9117cca200699911";
+inline constexpr std::string_view program_lost = "41b6296cdb774921ba17e956dbb314a4";
 inline constexpr std::string_view config_reloaded = "437eea11fbf64d0ab3b684eda460b363";
 inline constexpr std::string_view config_refused = "d313b7b3e54f48988b33c41b8ab31659";
 } // namespace message_id
@@ -47,6 +49,8 @@ public:
     /// Switches from the terminal to syslog, unless -l chose another target.
     void go_to_background();
     void set_debug(bool debug) { debug_ = debug; }
+    /// Whether lines of Level::debug are written: ask before one is made that costs something.
+    bool traces() const { return debug_; }
     void set_team(std::string team) { team_ = std::move(team); }
 
     using Fields = std::initializer_list<std::pair<std::string_view, std::string_view>>;

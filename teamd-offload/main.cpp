@@ -8,6 +8,7 @@
 #include "dbus_server.h"
 #include "dry_run.h"
 #include "ignored_settings.h"
+#include "kernel/bpf/load_program.h"
 #include "kernel/files/files.h"
 #include "kernel/netlink/netlink_socket.h"
 #include "options.h"
@@ -102,7 +103,9 @@ Result<std::string> free_team_name() {
     auto control = TEAMO_TRY(LinkControl::open());
     const auto links = TEAMO_TRY(control.read_all());
     for (int number = 0;; ++number)
-        if (auto name = fmt::format("team{}", number); find_link(links, name) == nullptr) return name;
+        if (auto name = fmt::format("team{}", number);
+            find_named(links, name) == nullptr && find_team(links, name) == nullptr)
+            return name;
 }
 
 /// A team's state in one line, for the log and systemctl status.
@@ -254,7 +257,7 @@ int Run::run(Configuration configuration, UniqueFd parent) {
 }
 
 /// Runs at SCHED_RR, so that CPU load does not delay a failover: it lasts several times as long otherwise.
-/// Best effort: needs CAP_SYS_NICE. The unit has it so from the start, and allows no such request. Threads
+/// Best effort: needs CAP_SYS_NICE. The unit sets it after the start, and allows no such request. Threads
 /// and forked processes do not inherit it.
 void raise_priority() {
     constexpr int wanted = SCHED_RR | SCHED_RESET_ON_FORK;
@@ -290,6 +293,17 @@ int run_team(const Options& options, Configuration configuration, Log& log) {
     return Run(options, log, *pid_file).run(std::move(configuration), std::move(*parent));
 }
 
+/// Prints what a start would complain of, whatever devices there are.
+int check(const ConfigurationRead& read, std::string_view file, const Options& options) {
+    for (const auto& diagnostic : read.diagnostics)
+        std::puts(text_of(diagnostic, file).c_str()); // fmt::print() throws if nobody reads
+    if (read.has_errors()) return failure;
+    const auto& team = read.configuration->team;
+    const auto tls = check_device_tls(options.datapath.value_or(team.datapath), team);
+    if (!tls) std::puts(fmt::format("{}: error: {}", file, tls.error().text).c_str());
+    return tls ? success : failure;
+}
+
 int main(Options options) {
     Log log("teamd-offload", options.log_output);
     const auto text = configuration_text(options, log);
@@ -298,11 +312,7 @@ int main(Options options) {
         return ask_running(options, *text, log);
     const auto file = options.config_text ? "-c" : options.config_file.value_or("-c"); // for messages
     auto read = read_configuration(*text, options.team_device);
-    if (options.command == Options::Command::check_configuration) {
-        for (const auto& diagnostic : read.diagnostics)
-            std::puts(text_of(diagnostic, file).c_str()); // fmt::print() throws if nobody reads
-        return read.has_errors() ? failure : success;
-    }
+    if (options.command == Options::Command::check_configuration) return check(read, file, options);
     auto accepted = accept(std::move(read), file);
     if (!accepted) return refused(log, accepted.error(), message_id::config_refused);
     for (const auto& warning : accepted->warnings)
@@ -316,6 +326,7 @@ int main(Options options) {
     }
     log.set_team(configuration.team.device);
     log.set_debug(std::max(options.debug, configuration.team.debug_level) > 0);
+    hear_libbpf([&log](std::string_view line) { log(Level::debug, line); });
     // Absolute, since a daemon in the background changes to /.
     if (options.metrics_file)
         options.metrics_file = std::filesystem::absolute(*options.metrics_file).string();

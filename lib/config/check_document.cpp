@@ -68,6 +68,24 @@ std::string consequence(const Key& key, Fault fault) {
                             : fmt::format("; the daemon uses the default {}", fallback);
 }
 
+/// The objects that have a key of this name.
+std::vector<std::string_view> holders_of(std::string_view name) {
+    std::vector<std::string_view> holders;
+    for (const auto& key : keys())
+        if (const auto parent = key.parent();
+            find_member(parent, name) != nullptr && std::ranges::find(holders, parent) == holders.end())
+            holders.push_back(parent);
+    return holders;
+}
+
+/// What may have been meant by a key that an object does not have.
+std::string advice_on(std::string_view written, std::string_view path) {
+    auto holders = holders_of(written);
+    if (holders.empty()) return did_you_mean(written, member_names(path));
+    std::ranges::replace(holders, "", "the outermost object");
+    return fmt::format("; it belongs in {}", fmt::join(holders, " or "));
+}
+
 /// The document's runner; the default if it names none.
 std::string_view runner_name(const json::Value& document) {
     const auto& key = *find_key("runner.name");
@@ -91,16 +109,16 @@ public:
 private:
     void unknown(const json::Member& member, std::string_view path, const Where& where) {
         if (diagnostics_.has_warned_enough()) return;
-        diagnostics_.warning(where.member(member.key, member.key_place),
-                             fmt::format("unknown key {}{}", json::quote(member.key),
-                                         did_you_mean(member.key, member_names(path))));
+        diagnostics_.warning(
+            where.member(member.key, member.key_place),
+            fmt::format("unknown key {}{}", json::quote(member.key), advice_on(member.key, path)));
     }
 
     void value(const Key& key, const Located& found, std::string_view user) {
         const auto shape = key.rules.shape;
         if (const auto text = fault_of(key, found.value); !text.empty()) {
             const auto fault = has_shape(shape, found.value) ? key.value_fault(user) : key.rules.wrong_shape;
-            diagnostics_.error(found.where, text + consequence(key, fault), fault);
+            report(key, found.where, {fault, text, consequence(key, fault)}, user);
         } else if (shape == Shape::object) {
             members(found, key.inner(), user);
         } else if (shape == Shape::ports) {
@@ -117,6 +135,19 @@ private:
         }
     }
 
+    struct InvalidValue {
+        Fault fault;
+        std::string why, consequence;
+    };
+    /// A value that nothing reads is not an error.
+    void report(const Key& key, const Where& where, const InvalidValue& value, std::string_view user) {
+        if (key.is_used_by(user) || user.empty())
+            diagnostics_.error(where, value.why + value.consequence, value.fault);
+        else
+            diagnostics_.warning(where,
+                                 fmt::format("{}; it has no effect: {} does not read it", value.why, user));
+    }
+
     /// Reports an element that is not an object.
     bool is_object(const Located& element) {
         if (element.value.object() != nullptr) return true;
@@ -130,8 +161,8 @@ private:
                                        : word_fault(key, *written);
         if (text.empty()) return;
         const auto fault = written == nullptr ? Fault::tolerated : key.value_fault(user);
-        if (fault == Fault::tolerated) text += "; the daemon ignores it";
-        diagnostics_.error(element.where, std::move(text), fault);
+        report(key, element.where,
+               {fault, std::move(text), fault == Fault::tolerated ? "; the daemon ignores it" : ""}, user);
     }
 
     void watch(const Located& watch) {

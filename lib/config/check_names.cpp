@@ -7,7 +7,7 @@
 
 #include <algorithm>
 #include <fmt/ranges.h>
-#include <net/if.h>
+#include <linux/if.h>
 
 namespace teamo::config {
 namespace {
@@ -19,32 +19,57 @@ bool is_separator(char letter) {
     return std::string_view(" \t\n\v\f\r\xA0/:").find(letter) != std::string_view::npos;
 }
 
-/// Why the kernel's dev_valid_name() refuses a name; empty: it accepts it.
-std::string_view name_fault(std::string_view name) {
+/// Why the kernel's dev_valid_name() refuses a name; empty: it accepts it. `most`: bytes.
+std::string name_fault(std::string_view name, std::size_t most) {
     if (name.empty()) return "is empty";
-    if (name.size() >= IFNAMSIZ) return "is longer than 15 bytes";
+    if (name.size() > most) return fmt::format("is longer than {} bytes", most);
     if (name == "." || name == "..") return "is the name of a directory";
     if (std::ranges::any_of(name, is_separator)) return "contains a blank, a colon or a slash";
     return {};
 }
 
-void check_name(const Where& where, std::string_view name, Diagnostics& diagnostics) {
-    if (const auto fault = name_fault(name); !fault.empty())
+void check_name(const Where& where, std::string_view name, std::size_t most, Diagnostics& diagnostics) {
+    if (const auto fault = name_fault(name, most); !fault.empty())
         diagnostics.error(where,
                           fmt::format("{} is not a valid device name: it {}", json::quote(name), fault));
 }
 
-void check_device(const Located& document, std::string_view device, Diagnostics& diagnostics) {
-    if (!device.empty()) return check_name(document.where.member("device", {}), device, diagnostics);
-    const auto written = document.member("device");
-    if (const auto* name = written.value.string()) check_name(written.where, *name, diagnostics);
+/// Names that the kernel gives no device: __dev_alloc_name() takes '%' for a number to insert, and these are
+/// directories beside those of the devices (net/core/sysctl_net_core.c: sysctl_dev_name_is_allowed).
+void check_new_name(const Where& where, std::string_view name, Diagnostics& diagnostics) {
+    check_name(where, name, IFNAMSIZ - 1, diagnostics);
+    if (name.find('%') != std::string_view::npos)
+        diagnostics.error(where, fmt::format("{} is not a valid device name: it contains a per cent sign; "
+                                             "for the first free team0, team1, ... leave \"device\" out",
+                                             json::quote(name)));
+    if (name == "all" || name == "default")
+        diagnostics.error(where,
+                          fmt::format("{} is not a valid device name: the kernel's settings for {} have "
+                                      "this name",
+                                      json::quote(name), name == "all" ? "all devices" : "new devices"));
 }
 
+void check_device(const Located& document, std::string_view device, Diagnostics& diagnostics) {
+    if (!device.empty()) return check_new_name(document.where.member("device", {}), device, diagnostics);
+    const auto written = document.member("device");
+    if (const auto* name = written.value.string()) check_new_name(written.where, *name, diagnostics);
+}
+
+/// As the kernel's is_valid_ether_addr().
 void check_hwaddr(const Located& hwaddr, Diagnostics& diagnostics) {
     const auto* text = hwaddr.value.string();
-    if (text == nullptr || parse_mac_address(*text)) return;
-    diagnostics.error(hwaddr.where, fmt::format("{} is not a hardware address; an example: 52:54:00:aa:bb:cc",
-                                                json::quote(*text)));
+    if (text == nullptr) return;
+    const auto refuse = [&](std::string_view why) {
+        diagnostics.error(hwaddr.where,
+                          fmt::format("{} {}; an example: 52:54:00:aa:bb:cc", json::quote(*text), why));
+    };
+    const auto address = parse_mac_address(*text);
+    if (!address)
+        refuse("is not a hardware address");
+    else if (address->is_multicast())
+        refuse("is a group address, which no device can have: the first number must be even");
+    else if (address->is_zero())
+        refuse("is no address of a device; leave \"hwaddr\" out for that of the first port");
 }
 
 void check_cpus(const Located& cpus, Diagnostics& diagnostics) {
@@ -56,7 +81,7 @@ void check_cpus(const Located& cpus, Diagnostics& diagnostics) {
 }
 
 /// A host name may be known later.
-void check_target(const Located& target, bool ipv6, Diagnostics& diagnostics) {
+void check_host(const Located& target, bool ipv6, Diagnostics& diagnostics) {
     const auto* text = target.value.string();
     if (text == nullptr) return;
     const auto ip = parse_ip(*text);
@@ -69,8 +94,9 @@ void check_target(const Located& target, bool ipv6, Diagnostics& diagnostics) {
 void check_watches(const Located& holder, Diagnostics& diagnostics) {
     holder.member("link_watch").each([&](const Located& watch) {
         const auto name = json::text(watch.value, "name");
-        if (name == "arp_ping") check_target(watch.member("target_host"), false, diagnostics);
-        if (name == "nsna_ping") check_target(watch.member("target_host"), true, diagnostics);
+        if (name == "arp_ping") check_host(watch.member("target_host"), false, diagnostics);
+        if (name == "arp_ping") check_host(watch.member("source_host"), false, diagnostics);
+        if (name == "nsna_ping") check_host(watch.member("target_host"), true, diagnostics);
         const auto bearer = watch.member("tipc_bearer");
         const auto* text = bearer.value.string();
         if (name == "tipc" && text != nullptr && text->size() > max_bearer_name)
@@ -83,7 +109,7 @@ void check_ports(const Located& ports, Diagnostics& diagnostics) {
     std::size_t count = 0;
     for (const auto& port : *ports.value.object()) {
         const auto name = ports.where.member(port.key, port.key_place);
-        check_name(name, port.key, diagnostics);
+        check_name(name, port.key, ALTIFNAMSIZ - 1, diagnostics); // it may be an alternative name
         check_watches(ports.member(port), diagnostics);
         if (++count == max_ports + 1)
             diagnostics.error(name, fmt::format("too many ports: a team has at most {}", max_ports));

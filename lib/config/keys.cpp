@@ -119,7 +119,7 @@ constexpr auto table = std::to_array<Key>({
      "Name of the link watch."},
     {"link_watch.delay_up",
      {.shape = integer, .fallback = 0, .used_by = ethtool},
-     "Milliseconds until a link that comes up counts as up."},
+     "Milliseconds until a link that comes up counts as up, unless no other port carries."},
     {"link_watch.delay_down",
      {.shape = integer, .fallback = 0, .used_by = ethtool},
      "Milliseconds until a link that goes down counts as down."},

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -15,16 +16,16 @@ namespace {
 using json::Value;
 
 /// How a value of the state becomes a number in the base unit that Prometheus recommends.
-enum class From { number, megabits, milliseconds, parts_per_million, text, list };
+enum class From { number, megabits, milliseconds, parts_per_million, text, no_text, list };
 
 struct Family {
     std::string_view name, type, help;
     std::string_view section; ///< the object with a member for each port; empty: the team
-    std::string_view path;    ///< below it; "*" is every member, whose values are added
+    std::string_view path;    ///< below it; "*" is every member or element, whose values are added
     From from = From::number;
 };
 
-constexpr Family families[] = {
+constexpr auto families = std::to_array<Family>({
     {"team_carrier", "gauge", "Whether the team device has a carrier", "", "team_device.link.up"},
     {"team_speed_bytes", "gauge", "Speed of the team, in bytes per second", "", "team_device.link.speed",
      From::megabits},
@@ -73,14 +74,22 @@ constexpr Family families[] = {
     {"bucket_moves_total", "counter", "Hash buckets that were moved to another port for their load", "",
      "balance.moved"},
     {"workers", "gauge", "Processes that are workers", "", "workers.workers", From::list},
+    {"programs_missing", "gauge", "BPF programs of the team that are not where they belong", "",
+     "programs.*.by", From::no_text},
+    {"programs_lost_total", "counter",
+     "Times that another program removed or displaced a BPF program of the team", "", "programs.*.lost"},
+    {"programs_before", "gauge", "Programs of others that may keep frames from the team's BPF programs", "",
+     "programs.*.before", From::list},
     {"guard_dropped_total", "counter", "Frames that the guard dropped", "", "guard.dropped.*"},
     {"guard_aside", "gauge", "Whether the guard drops nothing although it is on", "", "guard.aside",
      From::text},
-};
+});
 
 std::optional<double> number_of(const Value& value, From from) {
     if (const auto* text = value.string(); text != nullptr && from == From::text)
         return text->empty() ? 0 : 1;
+    if (const auto* text = value.string(); text != nullptr && from == From::no_text)
+        return text->empty() ? 1 : 0;
     if (const auto* list = value.array(); list != nullptr && from == From::list)
         return static_cast<double>(list->size());
     if (const auto* flag = value.boolean()) return *flag ? 1 : 0;
@@ -102,9 +111,15 @@ std::optional<double> find(const Value& in, std::string_view path, From from) {
     const auto name = path.substr(0, dot);
     if (name != "*") return find(json::child(in, name), rest, from);
     std::optional<double> sum;
+    const auto add = [&](const Value& value) {
+        if (const auto one = find(value, rest, from)) sum = sum.value_or(0) + *one;
+    };
     if (in.object() != nullptr)
         for (const auto& member : *in.object())
-            if (const auto one = find(member.value, rest, from)) sum = sum.value_or(0) + *one;
+            add(member.value);
+    if (in.array() != nullptr)
+        for (const auto& element : *in.array())
+            add(element);
     return sum;
 }
 

@@ -104,6 +104,7 @@ constexpr auto link_watches_fields = [](auto field, auto& port) {
 constexpr auto counter_fields = [](auto field, auto& counters) {
     field("rx_bytes", counters.rx_bytes);
     field("rx_dropped", counters.rx_dropped);
+    field("rx_left", counters.rx_left);
     field("rx_packets", counters.rx_packets);
     field("tx_bytes", counters.tx_bytes);
     field("tx_packets", counters.tx_packets);
@@ -238,6 +239,28 @@ constexpr auto refused_fields = [](auto field, auto& refused) {
     field("where", refused.where);
 };
 
+constexpr auto foreign_program_fields = [](auto field, auto& program) {
+    field("id", program.id);
+    field("kind", program.kind);
+    field("name", program.name);
+    field("priority", program.priority);
+    field("takes", program.takes);
+};
+
+constexpr auto program_fields = [](auto field, auto& program) {
+    if (!field.omits(program.before)) field.list("before", program.before, foreign_program_fields);
+    field("by", program.by);
+    if (!field.omits(program.before)) field("catches_accepted", program.catches_accepted);
+    field("device", program.device);
+    field("failure", program.failure);
+    field("hook", program.hook);
+    field("id", program.id);
+    field("left_behind", program.is_left);
+    field("lost", program.lost);
+    field("name", program.name);
+    field("redirects", program.redirects);
+};
+
 constexpr auto guard_drop_fields = [](auto field, auto& dropped) {
     field("arp_request", dropped.arp_requests);
     field("broadcast", dropped.broadcasts);
@@ -287,6 +310,7 @@ constexpr auto team_fields = [](auto field, auto& team) {
     field.document("balance", team.balance, balance_document, read_balance);
     if (!field.omits(team.benchmarks)) field.by_name("benchmarks", team.benchmarks, benchmark_fields);
     if (!field.omits(team.refused)) field.list("refused", team.refused, refused_fields);
+    if (!field.omits(team.programs)) field.list("programs", team.programs, program_fields);
 };
 
 /// The position of the closing quote of a name that starts at 0: the first quote before a dot or the end, so
@@ -335,9 +359,12 @@ std::optional<std::vector<std::string>> split_item_path(std::string_view path) {
 
 std::optional<std::string> state_item(const json::Value& document, std::string_view path) {
     const auto names = split_item_path(path);
-    if (!names) return std::nullopt;
+    return names ? state_item(document, *names) : std::nullopt;
+}
+
+std::optional<std::string> state_item(const json::Value& document, std::span<const std::string> names) {
     const auto* item = &document;
-    for (const auto& name : *names)
+    for (const auto& name : names)
         if (item = item->find(name); !item) return std::nullopt;
     return std::visit(
         Match{

@@ -7,6 +7,8 @@
 #include "model/status.h"
 #include "json/value.h"
 
+#include <span>
+
 namespace teamo::control {
 
 /// Has all keys that libteamdctl requires, as in teamd's document. Additions that teamd does not have are
@@ -30,6 +32,7 @@ struct TeamState {
     std::optional<GuardStatus> guard;
     std::map<std::string, BenchmarkResult> benchmarks{}; ///< by step
     std::vector<RefusedStatus> refused{};
+    std::vector<ProgramStatus> programs{};
     json::Value document; ///< the whole document
     bool operator==(const TeamState&) const = default;
 };
@@ -46,6 +49,8 @@ Result<TeamState> read_state(json::Value document);
 /// A leaf of the document by teamd's item path: names separated by dots, names with dots in quotes
 /// (ports."eth1.100".link.up). Integers in decimal, booleans "true" and "false". None: no such leaf.
 std::optional<std::string> state_item(const json::Value& document, std::string_view path);
+/// The same by the names of a path.
+std::optional<std::string> state_item(const json::Value& document, std::span<const std::string> names);
 
 /// Splits a path; none if a quote is not closed or a name is empty.
 std::optional<std::vector<std::string>> split_item_path(std::string_view path);

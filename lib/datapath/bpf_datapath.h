@@ -4,14 +4,16 @@
 // so the kernel needs no driver for aggregation.
 #pragma once
 
+#include "datapath/accepted_frames.h"
 #include "datapath/program_datapath.h"
 
 namespace teamo {
 
 class BpfDatapath final : public ProgramDatapath {
 public:
-    /// `by_cpu`: for tables with HashField::cpu.
-    static Result<std::unique_ptr<BpfDatapath>> open(bool by_cpu);
+    /// `by_cpu`: for tables with HashField::cpu. `team`: the team's name.
+    static Result<std::unique_ptr<BpfDatapath>> open(bool by_cpu, const std::string& team,
+                                                     DevicePrograms& hooks);
 
     std::string_view name() const override { return "bpf"; }
     bool kernel_manages_ports() const override { return false; }
@@ -21,13 +23,24 @@ public:
                                                   bool take_over) const override;
     /// Attaches the transmit program to the device, replacing an older one.
     Result<> attach_team(const TeamDevice& device, const Tables& tables) override;
-    Result<bool> makes_something(IfIndex port) const override;
+    Result<bool> lacks_program(IfIndex port) const override;
     /// Attaches the receive program to a port, replacing an older one.
     Result<> attach_port(IfIndex port, Slot slot) override;
-    Result<> detach_port(IfIndex port, bool made) override;
+    Result<> detach_port(IfIndex port, bool made_clsact) override;
+
+    Result<> apply(const Tables& tables) override;
+    Result<> catch_accepted(const std::map<IfIndex, std::string>& ports) override {
+        return accepted_.follow(ports, port_protocol_);
+    }
+    bool catches_accepted(IfIndex port) const override { return accepted_.has(port); }
 
 private:
-    using ProgramDatapath::ProgramDatapath;
+    BpfDatapath(ForwardPrograms programs, const std::string& team, DevicePrograms& hooks)
+        : ProgramDatapath(std::move(programs), hooks),
+          accepted_(hooks, this->programs().recheck(), "teamo-" + team) {}
+
+    AcceptedFrames accepted_;
+    std::uint16_t port_protocol_ = 0; ///< Tables::port_protocol
 };
 
 } // namespace teamo

@@ -42,16 +42,14 @@ CarrierWatch& CarrierWatch::operator=(CarrierWatch&&) noexcept = default;
 CarrierWatch::~CarrierWatch() = default;
 
 Result<CarrierWatch> CarrierWatch::open() {
-    libbpf_set_print(nullptr); // failure is normal here
     auto programs = std::make_unique<Programs>();
     auto& skeleton = programs->skeleton;
     skeleton.reset(teamo_carrier__open());
     if (!skeleton) return fail_errno(errno, "cannot open the BPF programs for carrier events");
     // The kernel's inode number has 32 bits (struct ns_common).
     skeleton->rodata->teamo_network_namespace = static_cast<std::uint32_t>(network_namespace());
-    if (const int error = load_at_normal_priority([&] { return teamo_carrier__load(skeleton.get()); });
-        error < 0)
-        return fail_errno(-error, "the kernel refuses to load the BPF programs for carrier events");
+    TEAMO_TRY(load_programs("the BPF programs for carrier events",
+                            [&] { return teamo_carrier__load(skeleton.get()); }));
     if (const int error = teamo_carrier__attach(skeleton.get()); error < 0)
         return fail_errno(-error, "the kernel does not allow tracing of netif_carrier_off()");
     programs->ring.reset(ring_buffer__new(bpf_map__fd(skeleton->maps.teamo_carrier_events), take_record,

@@ -49,15 +49,17 @@ Result<> check_device_tls(DatapathChoice choice, const TeamConfig& config) {
 }
 
 Result<std::unique_ptr<Datapath>> open_datapath(DatapathChoice choice, LinkControl& links,
-                                                const Link* existing, const TeamConfig& config) {
+                                                const Link* existing, const TeamConfig& config,
+                                                DevicePrograms& hooks) {
     TEAMO_TRY(check_device_tls(choice, config));
-    if (needs_device_tls(config)) return std::unique_ptr<Datapath>(TEAMO_TRY(KernelHashDatapath::open()));
+    if (needs_device_tls(config))
+        return std::unique_ptr<Datapath>(TEAMO_TRY(KernelHashDatapath::open(hooks)));
     const auto chosen = TEAMO_TRY(choose_datapath(choice, links, existing, withholds_carrier(config.runner)));
     const bool by_cpu = has(hash_fields_of(config.runner), HashField::cpu);
     switch (chosen) {
-    case DatapathChoice::team: return open_team_datapath(mode_of(config.runner));
-    case DatapathChoice::bond: return std::unique_ptr<Datapath>(TEAMO_TRY(BondDatapath::open(by_cpu)));
-    default: return std::unique_ptr<Datapath>(TEAMO_TRY(BpfDatapath::open(by_cpu)));
+    case DatapathChoice::team: return open_team_datapath(mode_of(config.runner), hooks);
+    case DatapathChoice::bond: return std::unique_ptr<Datapath>(TEAMO_TRY(BondDatapath::open(by_cpu, hooks)));
+    default: return std::unique_ptr<Datapath>(TEAMO_TRY(BpfDatapath::open(by_cpu, config.device, hooks)));
     }
 }
 

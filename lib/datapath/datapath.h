@@ -12,6 +12,7 @@
 #include "model/tables.h"
 
 #include <array>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -52,7 +53,7 @@ public:
     /// (notify_peers, mcast_rejoin).
     virtual bool announces_gains() const = 0;
 
-    /// Creates and marks the team's device, down. `name` may be "team%d". On failure nothing remains; if this
+    /// Creates and marks the team's device, down. On failure nothing remains; if this
     /// process is killed meanwhile, a device that is_half_made() may remain.
     virtual Result<TeamDevice> create_device(LinkControl& links, const std::string& name,
                                              const MacAddress& address) = 0;
@@ -63,10 +64,12 @@ public:
 
     /// Starts to carry for the device with these tables, replacing an earlier daemon's datapath.
     virtual Result<> attach_team(const TeamDevice& device, const Tables& tables) = 0;
-    /// True if attach_port() will create something (clsact) that detach_port() must remove (`made`).
-    virtual Result<bool> makes_something(IfIndex port) const = 0;
+    /// True if a program that attach_port() puts on the port is not there, also none of an earlier daemon:
+    /// the kernel removes them when a device moves to another namespace.
+    virtual Result<bool> lacks_program(IfIndex port) const = 0;
     virtual Result<> attach_port(IfIndex port, Slot slot) = 0;
-    virtual Result<> detach_port(IfIndex port, bool made) = 0;
+    /// `made_clsact`: we have made the port's clsact, which is removed if it is empty.
+    virtual Result<> detach_port(IfIndex port, bool made_clsact) = 0;
 
     /// Applies the tables. Writes only differences; ports that no longer carry stop first.
     virtual Result<> apply(const Tables& tables) = 0;
@@ -85,6 +88,13 @@ public:
     /// True if the datapath has moved this bucket, which is in Tables::leaving.
     virtual bool has_moved(std::uint8_t bucket) const = 0;
 
+    /// Brings the frames of these ports (by index, with their names) to the team that programs of others
+    /// accept before ours sees them (DevicePrograms::shadowed()), by a table of nftables. Writes only
+    /// differences.
+    virtual Result<> catch_accepted(const std::map<IfIndex, std::string>& /*ports*/) { return {}; }
+    /// True if they come.
+    virtual bool catches_accepted(IfIndex /*port*/) const { return false; }
+
     /// Readable when another program changed what apply() set; none if there are no such events.
     virtual std::optional<int> event_fd() const { return std::nullopt; }
     virtual Result<> take_events() { return {}; }
@@ -96,10 +106,14 @@ public:
 Result<DatapathChoice> choose_datapath(DatapathChoice choice, LinkControl& links, const Link* existing,
                                        bool needs_carrier);
 
+class DevicePrograms;
+
 /// The datapath for a configuration. `existing`: the device of the team's name, if there is one to adopt.
+/// `hooks` must outlive it.
 /// ENOTSUP: the configuration needs what the chosen datapath does not have.
 Result<std::unique_ptr<Datapath>> open_datapath(DatapathChoice choice, LinkControl& links,
-                                                const Link* existing, const TeamConfig& config);
+                                                const Link* existing, const TeamConfig& config,
+                                                DevicePrograms& hooks);
 
 /// True if a port requires device TLS, which only a bond with the kernel's hash can pass (docs/adr/0022).
 bool needs_device_tls(const TeamConfig& config);

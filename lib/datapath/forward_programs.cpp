@@ -33,9 +33,6 @@ static_assert(bucket_count == TEAMO_BUCKETS && max_ports + 1 == TEAMO_SLOTS);
 
 using Skeleton = Handle<teamo_forward, teamo_forward__destroy>;
 
-/// Discards libbpf's messages: failures are returned as errno, and our callers report them.
-int discard_message(libbpf_print_level /*level*/, const char* /*format*/, va_list /*arguments*/) { return 0; }
-
 Result<> write(int map, std::uint32_t key, const void* value) {
     if (bpf_map_update_elem(map, &key, value, BPF_ANY) < 0)
         return fail_errno(errno, "cannot write a BPF map");
@@ -88,6 +85,7 @@ struct ForwardPrograms::Loaded {
     int team() const { return bpf_map__fd(skeleton->maps.teamo_team); }
     int live() const { return bpf_map__fd(skeleton->maps.teamo_live); }
     int devices() const { return bpf_map__fd(skeleton->maps.teamo_devices); }
+    int there() const { return bpf_map__fd(skeleton->maps.teamo_there); }
     int buckets() const { return bpf_map__fd(skeleton->maps.teamo_buckets); }
     int last_sent() const { return bpf_map__fd(skeleton->maps.teamo_last_sent); }
     int drains() const { return bpf_map__fd(skeleton->maps.teamo_drains); }
@@ -109,6 +107,7 @@ int load_forward(Skeleton& skeleton, teamo_exit exit, bool by_cpu, teamo_link_re
     auto& programs = skeleton->progs;
     bpf_program__set_autoload(programs.teamo_transmit, exit != TEAMO_EXIT_DRIVER);
     bpf_program__set_autoload(programs.teamo_receive, exit != TEAMO_EXIT_DRIVER);
+    bpf_program__set_autoload(programs.teamo_recheck, exit == TEAMO_EXIT_REDIRECT);
     bpf_program__set_autoload(programs.teamo_clear_queue, exit == TEAMO_EXIT_BOND);
     bpf_program__set_autoload(programs.teamo_avoid_lost_link, exit == TEAMO_EXIT_DRIVER);
     bpf_program__set_autoload(programs.teamo_learn_device, reading != TEAMO_LINKS_UNSEEN);
@@ -122,28 +121,23 @@ ForwardPrograms::ForwardPrograms(ForwardPrograms&&) noexcept = default;
 ForwardPrograms::~ForwardPrograms() = default;
 
 Result<ForwardPrograms> ForwardPrograms::load(teamo_exit exit, bool by_cpu) {
-    libbpf_set_print(discard_message);
     auto loaded = std::make_unique<Loaded>();
     // The best that this kernel accepts.
-    int error = 0;
+    Result<> done;
     for (const auto reading : {TEAMO_LINKS_READ, TEAMO_LINKS_PROBED, TEAMO_LINKS_UNSEEN}) {
         loaded->reading = reading;
-        error =
-            load_at_normal_priority([&] { return load_forward(loaded->skeleton, exit, by_cpu, reading); });
-        if (error == 0) break;
+        done = load_programs("the BPF datapath",
+                             [&] { return load_forward(loaded->skeleton, exit, by_cpu, reading); });
+        if (done) break;
     }
-    if (error < 0)
-        return fail_errno(-error, error == -EPERM
-                                      ? "the kernel refuses to load the BPF datapath (it needs the "
-                                        "capabilities CAP_BPF and CAP_PERFMON)"
-                                      : "the kernel refuses to load the BPF datapath (it needs kernel 6.1 or "
-                                        "later, with BTF)");
+    if (!done) return tl::unexpected(std::move(done.error()));
     loaded->entries.emplace(TEAMO_TRY(Entries::open(loaded->buckets())));
     return ForwardPrograms(std::move(loaded));
 }
 
 int ForwardPrograms::transmit() const { return bpf_program__fd(loaded_->skeleton->progs.teamo_transmit); }
 int ForwardPrograms::receive() const { return bpf_program__fd(loaded_->skeleton->progs.teamo_receive); }
+int ForwardPrograms::recheck() const { return bpf_program__fd(loaded_->skeleton->progs.teamo_recheck); }
 int ForwardPrograms::clear_queue() const {
     return bpf_program__fd(loaded_->skeleton->progs.teamo_clear_queue);
 }
@@ -158,7 +152,7 @@ Result<> ForwardPrograms::write_live(const LiveSlots& slots) {
     return write(loaded_->live(), 0, &live);
 }
 
-/// A device that cannot be learned (it may be gone) is not seen; the tables then decide alone.
+/// The tables decide alone about a device that cannot be learned.
 Result<> ForwardPrograms::write_devices(const Tables& now, const Tables& next, bool all) {
     if (loaded_->reading == TEAMO_LINKS_UNSEEN) return {};
     for (std::uint32_t slot = 1; slot < next.ports.size(); ++slot) {
@@ -168,9 +162,11 @@ Result<> ForwardPrograms::write_devices(const Tables& now, const Tables& next, b
             now.carrier_losses[slot] == next.carrier_losses[slot])
             continue;
         teamo_device device{};
-        if (learns) TEAMO_TRY(write(loaded_->devices(), slot, &device));
+        if (learns) {
+            TEAMO_TRY(write(loaded_->devices(), slot, &device));
+            if (note_device(slot, next.ports[slot])) learn_device(next.ports[slot]);
+        }
         if (!next.ports[slot]) continue;
-        if (learns) learn_device(next.ports[slot]);
         if (bpf_map_lookup_elem(loaded_->devices(), &slot, &device) < 0)
             return fail_errno(errno, "cannot read a BPF map");
         device.waits = (next.waits & mask) != 0 ? 1 : 0;
@@ -180,7 +176,17 @@ Result<> ForwardPrograms::write_devices(const Tables& now, const Tables& next, b
     return {};
 }
 
-/// Runs the program on the port's device, so that it sees where the kernel keeps it.
+/// False if there is no such device: the programs do not use the slot then.
+bool ForwardPrograms::note_device(std::uint32_t slot, IfIndex port) const {
+    const auto index = static_cast<std::uint32_t>(port.value);
+    if (port && bpf_map_update_elem(loaded_->there(), &slot, &index, BPF_ANY) == 0) return true;
+    static_cast<void>(bpf_map_delete_elem(loaded_->there(), &slot));
+    return false;
+}
+
+/// Runs the program on the port's device, so that it sees where the kernel keeps it. note_device() comes
+/// before: if the device goes meanwhile, and another one gets its index, the program has seen that one, and
+/// does not use it.
 void ForwardPrograms::learn_device(IfIndex port) const {
     std::array<std::byte, 64> packet{}; // not sent
     __sk_buff context{};
@@ -311,6 +317,7 @@ Result<std::array<PortCounters, max_ports + 1>> ForwardPrograms::read_counters()
             counters[slot].rx_packets += cpu.rx_packets;
             counters[slot].rx_bytes += cpu.rx_bytes;
             counters[slot].rx_dropped += cpu.rx_dropped;
+            counters[slot].rx_left += cpu.rx_left;
         }
     }
     return counters;

@@ -39,6 +39,7 @@ public:
     // Descriptors of the programs, to attach.
     int transmit() const;        ///< not with TEAMO_EXIT_DRIVER
     int receive() const;         ///< not with TEAMO_EXIT_DRIVER
+    int recheck() const;         ///< only with TEAMO_EXIT_REDIRECT
     int clear_queue() const;     ///< only with TEAMO_EXIT_BOND
     int avoid_lost_link() const; ///< only with TEAMO_EXIT_DRIVER
 
@@ -48,6 +49,7 @@ private:
     Result<> write_live(const LiveSlots& slots);
     Result<> write_team(const Tables& tables);
     Result<> write_devices(const Tables& now, const Tables& next, bool all);
+    bool note_device(std::uint32_t slot, IfIndex port) const;
     void learn_device(IfIndex port) const;
     Result<> write_drains(const Tables& now, const Tables& next, bool all);
     Result<> write_cpu_slots(const Tables& now, const Tables& next, bool all);

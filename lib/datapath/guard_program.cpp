@@ -103,9 +103,8 @@ Result<GuardProgram> GuardProgram::load() {
     loaded->skeleton.reset(teamo_guard__open());
     if (!loaded->skeleton) return fail_errno(errno, "cannot open the BPF program of the guard");
     auto* skeleton = loaded->skeleton.get();
-    if (const int error = load_at_normal_priority([skeleton] { return teamo_guard__load(skeleton); });
-        error < 0)
-        return fail_errno(-error, "the kernel refuses to load the BPF program of the guard");
+    TEAMO_TRY(
+        load_programs("the BPF program of the guard", [skeleton] { return teamo_guard__load(skeleton); }));
     return GuardProgram(std::move(loaded));
 }
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "datapath/master_device.h"
 
-#include <algorithm>
-
 namespace teamo {
 
 Result<TeamDevice> create_master_device(LinkControl& links, const std::string& name, const std::string& kind,
@@ -31,7 +29,7 @@ Result<TeamDevice> create_master_device(LinkControl& links, const std::string& n
 
 Result<std::optional<TeamDevice>> find_master_device(const Links& links, const std::string& name,
                                                      const std::string& kind, bool take_over) {
-    const auto* team = find_link(links, name);
+    const auto* team = find_team(links, name);
     if (team == nullptr) return std::optional<TeamDevice>();
     const bool ours = find_altname(links, team_mark(name)) == team;
     if (team->kind != kind)
@@ -45,9 +43,7 @@ Result<std::optional<TeamDevice>> find_master_device(const Links& links, const s
     return std::optional(TeamDevice{.team = team->index, .inner = {}, .kind = kind});
 }
 
-bool is_marked_master(const Link& link) {
-    return std::ranges::find(link.altnames, team_mark(link.name)) != link.altnames.end();
-}
+bool is_marked_master(const Link& link) { return team_of_device(link).has_value(); }
 
 Result<bool> is_marked_master(LinkControl& links, IfIndex device) {
     return is_marked_master(TEAMO_TRY(links.read(device)));

@@ -9,15 +9,11 @@
 
 namespace teamo {
 
-/// Creates and marks the pair, down, with no carrier. `name` may be "team%d". On failure nothing remains.
+/// Creates and marks the pair, down, with no carrier. On failure nothing remains.
 Result<TeamDevice> create_pair_device(LinkControl& links, const std::string& name, const MacAddress& address);
 
 /// The pair with the team's marks; none if there is no device of that name. EEXIST: the device does not have
 /// the mark, or the inner end is gone.
 Result<std::optional<TeamDevice>> find_pair_device(const Links& links, const std::string& name);
-
-/// Attaches a program to the team's end of a netkit pair, replacing all programs there. It is attached to the
-/// device without a BPF link, so it stays when this process ends.
-Result<> attach_netkit(IfIndex device, int program);
 
 } // namespace teamo

@@ -6,6 +6,7 @@
 
 #include "datapath/datapath.h"
 #include "datapath/forward_programs.h"
+#include "datapath/programs/device_programs.h"
 
 namespace teamo {
 
@@ -27,11 +28,14 @@ public:
     bool has_moved(std::uint8_t bucket) const final { return programs_.has_moved(bucket); }
 
 protected:
-    explicit ProgramDatapath(ForwardPrograms programs) : programs_(std::move(programs)) {}
+    ProgramDatapath(ForwardPrograms programs, DevicePrograms& hooks)
+        : programs_(std::move(programs)), hooks_(hooks) {}
     const ForwardPrograms& programs() const { return programs_; }
+    DevicePrograms& hooks() const { return hooks_; }
 
 private:
     ForwardPrograms programs_;
+    DevicePrograms& hooks_;
 };
 
 } // namespace teamo

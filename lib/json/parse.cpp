@@ -215,6 +215,33 @@ const char* text_of(rapidjson::ParseErrorCode code) {
     }
 }
 
+/// What JavaScript and its configuration formats allow at this place between two tokens, and JSON does not.
+std::optional<SyntaxError> foreign_syntax(std::string_view text, std::size_t offset,
+                                          const TreeBuilder& builder) {
+    const auto rest = text.substr(offset);
+    if (rest.starts_with("//") || rest.starts_with("/*") || rest.starts_with('#'))
+        return SyntaxError{builder.place_of(offset), "a comment; JSON has none: remove it"};
+    const auto last = text.substr(0, offset).find_last_not_of(" \t\r\n");
+    const bool closes = rest.starts_with('}') || rest.starts_with(']');
+    if (closes && last != std::string_view::npos && text[last] == ',')
+        return SyntaxError{builder.place_of(last),
+                           fmt::format("a comma before '{}': nothing follows it; remove it", rest.front())};
+    return std::nullopt;
+}
+
+/// Whether an error is about what stands between two tokens.
+bool is_between_tokens(rapidjson::ParseErrorCode code) {
+    switch (code) {
+    case rapidjson::kParseErrorDocumentRootNotSingular:
+    case rapidjson::kParseErrorValueInvalid:
+    case rapidjson::kParseErrorObjectMissName:
+    case rapidjson::kParseErrorObjectMissColon:
+    case rapidjson::kParseErrorObjectMissCommaOrCurlyBracket:
+    case rapidjson::kParseErrorArrayMissCommaOrSquareBracket: return true;
+    default: return false;
+    }
+}
+
 SyntaxError error_of(const rapidjson::ParseResult& result, std::string_view text,
                      const TreeBuilder& builder) {
     if (builder.error()) return *builder.error();
@@ -224,6 +251,8 @@ SyntaxError error_of(const rapidjson::ParseResult& result, std::string_view text
         return {builder.place_of(builder.token_begin()), text_of(code)};
     if (code != rapidjson::kParseErrorDocumentEmpty && offset >= text.size())
         return {builder.place_of(text.size()), "the text ends too early: the document is incomplete"};
+    if (auto foreign = is_between_tokens(code) ? foreign_syntax(text, offset, builder) : std::nullopt)
+        return *foreign;
     if (code == rapidjson::kParseErrorStringEscapeInvalid && text[offset] != '\\')
         return {builder.place_of(offset), "a control character in a string must be escaped"};
     return {builder.place_of(offset), text_of(code)};

@@ -45,7 +45,7 @@ public:
     /// Before the first update(): what an earlier daemon knew of a port.
     void restore(IfIndex port, const PortMemory& memory) { memories_.insert_or_assign(port, memory); }
 
-    /// From the next update() on. The address and the control stay as they were.
+    /// From the next update() on. The control stays as it was.
     void change(const Settings& settings) { settings_ = settings; }
 
     /// The ports as they are now, then step(). A port that is missing has left: due() has its last LACPDU.

@@ -62,6 +62,7 @@ struct PortInterrupts {
     VectorSource source = VectorSource::none;
     std::vector<QueueVectors> queues{}; ///< by queue number
     std::vector<IrqVector> others{};    ///< without a queue: link changes, completed commands
+    std::vector<IrqVector> spare{};     ///< of queues that the device does not use now: left alone
     int node = -1;                      ///< NUMA node of its device; -1: none
     unsigned receive_queues = 0, transmit_queues = 0;
     std::vector<CpuList> xps{};  ///< by transmit queue: xps_cpus; empty if there is only one queue
@@ -70,7 +71,7 @@ struct PortInterrupts {
     bool operator==(const PortInterrupts&) const = default;
 };
 
-/// All of its vectors, the queues' first.
+/// All of its vectors but the spare ones, the queues' first.
 inline std::vector<IrqVector> vectors_of(const PortInterrupts& port) {
     std::vector<IrqVector> all{};
     for (const auto& queue : port.queues)

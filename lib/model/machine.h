@@ -18,7 +18,8 @@ struct Cpu {
     unsigned node = 0;        ///< NUMA node; 0 on machines without NUMA
     unsigned capacity = 1024; ///< cpu_capacity; 1024: the fastest CPUs
     bool online = true;
-    bool isolated = false; ///< isolcpus, nohz_full, or in an isolated cpuset partition
+    bool isolated = false;  ///< isolcpus, nohz_full, or in an isolated cpuset partition
+    bool interrupts = true; ///< in /proc/irq/default_smp_affinity, which irqaffinity= sets
     bool operator==(const Cpu&) const = default;
 };
 
@@ -38,6 +39,13 @@ struct CpuTopology {
         for (const auto& cpu : cpus)
             if (cpu.online && (allowed.empty() ? !cpu.isolated : std::ranges::count(allowed, cpu.number) > 0))
                 list.push_back(cpu.number);
+        return list;
+    }
+    /// The same for interrupts: without a list also none that the administrator keeps free of interrupts.
+    CpuList eligible_for_interrupts(const CpuList& allowed) const {
+        auto list = eligible(allowed);
+        if (allowed.empty())
+            std::erase_if(list, [this](unsigned number) { return !find(number)->interrupts; });
         return list;
     }
     /// From a device's node to a CPU's; 10 if the device has no node or the distance is not known.

@@ -21,6 +21,10 @@ bool Link::has_link() const {
     return (flags & all) == all;
 }
 
+bool Link::has_name(std::string_view one) const {
+    return name == one || std::ranges::find(altnames, one) != altnames.end();
+}
+
 // net/core/link_watch.c, linkwatch_urgent_event(): events of devices on top of another one (dev_get_iflink)
 // and of ports of a team or bond are reported at once. IFLA_LINK is absent if it equals the device's own
 // index, except for a veth whose other end has that index in another namespace.
@@ -46,6 +50,17 @@ const Link* find_altname(const Links& links, std::string_view altname) {
     const auto found = std::ranges::find_if(links, [altname](const auto& entry) {
         return std::ranges::find(entry.second.altnames, altname) != entry.second.altnames.end();
     });
+    return found == links.end() ? nullptr : &found->second;
+}
+
+const Link* find_team(const Links& links, std::string_view team) {
+    const auto* marked = find_altname(links, team_mark(team));
+    return marked != nullptr ? marked : find_link(links, team);
+}
+
+const Link* find_named(const Links& links, std::string_view name) {
+    const auto found =
+        std::ranges::find_if(links, [name](const auto& entry) { return entry.second.has_name(name); });
     return found == links.end() ? nullptr : &found->second;
 }
 

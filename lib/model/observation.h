@@ -44,7 +44,9 @@ struct Link {
     IfIndex master;                              ///< the bridge, team or bond that it is a port of
     IfIndex lower;                               ///< IFLA_LINK: the device below it, or a veth's other end
     bool lower_elsewhere = false;                ///< `lower` is an index of another network namespace
+    bool has_xdp = false;                        ///< IFLA_XDP_ATTACHED: an XDP program of any mode
     std::uint32_t promiscuity = 0;               ///< number of requests for promiscuous mode
+    bool ipv6 = false;                           ///< net.ipv6.conf.NAME.disable_ipv6 is 0
     SegmentLimits gso_max;                       ///< IFLA_GSO_MAX_SIZE, _SEGS, IFLA_GSO_IPV4_MAX_SIZE: as set
     SegmentLimits tso_max;                       ///< IFLA_TSO_MAX_*: the most it can be set to
     std::uint32_t carrier_losses = 0;            ///< IFLA_CARRIER_DOWN_COUNT: how often the link was lost
@@ -54,6 +56,8 @@ struct Link {
 
     bool is_up() const;    ///< administratively
     bool has_link() const; ///< up, with carrier, and operational (netif_oper_up)
+    /// Whether this is its name or an alternative one; the kernel takes either for the device.
+    bool has_name(std::string_view one) const;
 };
 
 /// Whether the kernel may report a carrier loss up to a second late; and the return, until it has.
@@ -66,8 +70,12 @@ using Links = std::map<IfIndex, Link>;
 
 const Link* find_link(const Links& links, std::string_view name);
 const Link* find_link(const Links& links, IfIndex index);
+/// The device that has this name or this alternative name, as `ip` finds it.
+const Link* find_named(const Links& links, std::string_view name);
 /// The device with an alternative name.
 const Link* find_altname(const Links& links, std::string_view altname);
+/// The device of a team: that with its mark, which may have another name now, else that with its name.
+const Link* find_team(const Links& links, std::string_view team);
 /// Whether `device` is a VLAN, macvlan or the like on top of `below`, at any level.
 bool stands_on(const Links& links, const Link& device, const Link& below);
 
@@ -82,6 +90,7 @@ bool stands_on(const Links& links, const Link& device, const Link& below);
 
 /// Inner ends have this name with a number after it.
 inline constexpr std::string_view inner_name_prefix = "tmo";
+inline constexpr std::uint32_t inner_mtu = 65535; ///< the largest of veth and netkit (ETH_MAX_MTU)
 
 std::string team_mark(std::string_view team);
 std::string inner_mark(std::string_view team);

@@ -10,6 +10,7 @@
 #include "model/interrupts.h"
 #include "model/lacp.h"
 #include "model/observation.h"
+#include "model/programs.h"
 
 namespace teamo {
 
@@ -53,6 +54,7 @@ struct LossStatus {
 /// program on the ports these count, and cards count packets on the wire (control::counts_by_program()).
 struct PortCounters {
     std::uint64_t tx_packets = 0, tx_bytes = 0, rx_packets = 0, rx_bytes = 0, rx_dropped = 0;
+    std::uint64_t rx_left = 0; ///< concern only the link or the port itself
     bool operator==(const PortCounters&) const = default;
 };
 
@@ -254,6 +256,7 @@ struct TeamStatus {
     std::optional<GuardStatus> guard;
     std::map<std::string, BenchmarkResult> benchmarks{}; ///< by step: the last result
     std::vector<RefusedStatus> refused{};
+    std::vector<ProgramStatus> programs{}; ///< of ours, on all devices of the team
     // "setup" of the state document
     pid_t pid = 0;
     std::string pid_file;

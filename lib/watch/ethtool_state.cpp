@@ -16,4 +16,10 @@ void EthtoolState::step(bool link, Clock::time_point now) {
     if (!link) ++down_count_;
 }
 
+void EthtoolState::end_delay_up() {
+    if (up_ || !deadline_) return;
+    deadline_.reset();
+    up_ = true;
+}
+
 } // namespace teamo

@@ -18,6 +18,9 @@ public:
     /// Takes the present link of the device; call it also at deadline().
     void step(bool link, Clock::time_point now);
 
+    /// A link that waits for its delay is up.
+    void end_delay_up();
+
     bool up() const { return up_; }
     std::uint32_t down_count() const { return down_count_; }
     const EthtoolWatch& watch() const { return watch_; }

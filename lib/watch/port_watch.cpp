@@ -78,6 +78,12 @@ void PortWatch::step(bool link, std::uint32_t losses, Clock::time_point now) {
     if (link && up()) losses_ = losses;
 }
 
+void PortWatch::end_delay_up() {
+    for (auto& state : states_)
+        if (auto* ethtool = std::get_if<EthtoolState>(&state)) ethtool->end_delay_up();
+    if (link_ && up()) losses_ = seen_;
+}
+
 void PortWatch::note_role(PingState::Role role, Clock::time_point now) {
     for (std::size_t i = 0; i < states_.size(); ++i) {
         const auto* arp = std::get_if<ArpPingWatch>(&watches_[i]);

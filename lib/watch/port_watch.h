@@ -33,6 +33,8 @@ public:
     /// `losses`: Link::carrier_losses. If it has changed although the link is there, the link was lost and
     /// has returned since the last step. Call it after note_answer(), and at deadline().
     void step(bool link, std::uint32_t losses, Clock::time_point now);
+    /// Ends the delays of a link that has returned: they protect nothing while no other port carries.
+    void end_delay_up();
     /// After each decision of the runner. Does not change up().
     void note_role(PingState::Role role, Clock::time_point now);
     /// `watch`: its number, in the order of the configuration.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "workers/socket_traffic.h"
 
+#include "kernel/bpf/iterator.h"
 #include "kernel/bpf/load_program.h"
 #include "kernel/files/files.h"
 #include "kernel/files/process_files.h"
@@ -44,37 +45,13 @@ SocketTraffic traffic_of(const teamo_socket_record& record) {
     return socket;
 }
 
-/// Reads all records of the iterator.
-Result<std::vector<teamo_socket_record>> drain(int iterator) {
-    constexpr std::size_t part = 4096; // records
-    std::vector<teamo_socket_record> records;
-    std::size_t bytes = 0;
-    while (true) {
-        records.resize(bytes / sizeof(teamo_socket_record) + part);
-        const auto got = ::read(iterator, reinterpret_cast<char*>(records.data()) + bytes,
-                                records.size() * sizeof(teamo_socket_record) - bytes);
-        // EAGAIN: a million files in a row without a socket (kernel/bpf/bpf_iter.c: MAX_ITER_OBJECTS).
-        if (got < 0 && (errno == EINTR || errno == EAGAIN)) continue;
-        if (got < 0) return fail_errno(errno, "cannot read the BPF iterator over open files");
-        if (got == 0) break;
-        bytes += static_cast<std::size_t>(got);
-    }
-    records.resize(bytes / sizeof(teamo_socket_record));
-    return records;
-}
-
 /// The iterator's link.
 Result<UniqueFd> open_link() {
-    libbpf_set_print(nullptr); // failure is normal here
     const Handle<teamo_sockets_bpf, teamo_sockets_bpf__destroy> skeleton(teamo_sockets_bpf__open());
     if (!skeleton) return fail_errno(errno, "cannot open the BPF program that reads sockets");
-    if (const int error = load_at_normal_priority([&] { return teamo_sockets_bpf__load(skeleton.get()); });
-        error < 0)
-        return fail_errno(-error, "the kernel refuses to load the BPF program that reads sockets");
-    const int program = bpf_program__fd(skeleton->progs.teamo_sockets);
-    UniqueFd link(bpf_link_create(program, 0, BPF_TRACE_ITER, nullptr));
-    if (!link) return fail_errno(errno, "the kernel has no BPF iterator over open files");
-    return link;
+    TEAMO_TRY(load_programs("the BPF program that reads sockets",
+                            [&] { return teamo_sockets_bpf__load(skeleton.get()); }));
+    return link_iterator(bpf_program__fd(skeleton->progs.teamo_sockets), "open files");
 }
 
 // ---- TCP by descriptors --------------------------------------------------------------------------
@@ -173,9 +150,7 @@ SocketSource SocketSource::open() {
 
 Result<std::vector<SocketTraffic>> SocketSource::read() const {
     if (!link_) return read_descriptors();
-    const UniqueFd iterator(bpf_iter_create(link_.get()));
-    if (!iterator) return fail_errno(errno, "cannot create a BPF iterator over open files");
-    auto records = TEAMO_TRY(drain(iterator.get()));
+    auto records = TEAMO_TRY(read_records<teamo_socket_record>(link_, "open files"));
 
     // A process may have several descriptors of one socket.
     const auto key = [](const teamo_socket_record& record) {
@@ -207,16 +182,14 @@ Result<std::vector<SocketTraffic>> read_descriptors() {
 }
 
 Result<UdpSampler> UdpSampler::open() {
-    libbpf_set_print(nullptr); // failure is normal here
     UdpSampler sampler;
     const int cpus = libbpf_num_possible_cpus();
     if (cpus < 0) return fail_errno(-cpus, "cannot read the number of CPUs");
     sampler.cpus_ = static_cast<std::size_t>(cpus);
     const Handle<teamo_sample_bpf, teamo_sample_bpf__destroy> skeleton(teamo_sample_bpf__open());
     if (!skeleton) return fail_errno(errno, "cannot open the BPF program that counts UDP packets");
-    if (const int error = load_at_normal_priority([&] { return teamo_sample_bpf__load(skeleton.get()); });
-        error < 0)
-        return fail_errno(-error, "the kernel refuses to load the BPF program that counts UDP packets");
+    TEAMO_TRY(load_programs("the BPF program that counts UDP packets",
+                            [&] { return teamo_sample_bpf__load(skeleton.get()); }));
     sampler.program_ = duplicate(bpf_program__fd(skeleton->progs.teamo_count));
     sampler.map_ = duplicate(bpf_map__fd(skeleton->maps.teamo_sample));
     if (!sampler.program_ || !sampler.map_)

@@ -3,12 +3,10 @@
 
 #include "base/clock.h"
 #include "base/whole_number.h"
+#include "kernel/netlink/links.h"
 #include "json/parse.h"
 #include "json/write.h"
 
-#include <net/if.h>
-
-#include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <thread>
@@ -16,12 +14,12 @@
 namespace teamo::ctl {
 namespace {
 
-/// The daemon knows the device by its name only, not by an alternative one. ENODEV: no such device.
-Result<std::string> device_name(const std::string& given) {
-    std::array<char, IF_NAMESIZE> name{};
-    if (if_indextoname(if_nametoindex(given.c_str()), name.data()) == nullptr)
+/// The daemon of a team is known by the device's own name.
+Result<std::string> team_name(const std::string& given) {
+    auto name = device_name(given);
+    if (!name && name.error().number == ENODEV)
         return fail(ENODEV, fmt::format("Device \"{}\" does not exist", given));
-    return std::string(name.data());
+    return name;
 }
 
 /// Ports that join or leave may have cards that take seconds.
@@ -34,13 +32,18 @@ bool is_long(const control::Request& request) {
 
 } // namespace
 
+Result<std::string> device_name(std::string_view given) {
+    auto links = TEAMO_TRY(LinkControl::open());
+    return TEAMO_TRY(links.read(given)).name;
+}
+
 void put(std::string_view text) { static_cast<void>(std::fwrite(text.data(), 1, text.size(), stdout)); }
 
 void warn(std::string_view line) { std::fputs(fmt::format("{}\n", line).c_str(), stderr); }
 
 Result<Session> Session::open(const std::string& given, const Options& options) {
     if (options.zmq) return fail(ENOTSUP, "ZeroMQ support is not compiled-in");
-    const auto team = TEAMO_TRY(device_name(given));
+    const auto team = TEAMO_TRY(team_name(given));
     auto client = options.dbus ? control::Client::connect_by_bus(team) : control::Client::connect(team);
     if (!client) {
         auto error = std::move(client.error());

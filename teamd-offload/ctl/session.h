@@ -27,6 +27,9 @@ void put(std::string_view text);
 /// Writes a line to stderr.
 void warn(std::string_view line);
 
+/// The own name of a device, by this or by an alternative name. ENODEV: no such device.
+Result<std::string> device_name(std::string_view given);
+
 /// Two states a second apart, and the rates between them.
 struct Sample {
     TeamState before, state;

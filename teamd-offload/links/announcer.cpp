@@ -7,6 +7,7 @@
 #include "kernel/netlink/addresses.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 namespace teamo {
@@ -41,14 +42,31 @@ std::vector<std::pair<const Link*, IfIndex>> speakers(const Links& links, IfInde
         if (std::ranges::find(list, &link, [](const auto& entry) { return entry.first; }) == list.end())
             list.emplace_back(&link, outlet);
     };
-    for (std::size_t known = 0; known < list.size(); ++known) {
-        const auto [lower, outlet] = list[known];
+    std::size_t known = 0;
+    while (known < list.size()) { // it grows meanwhile
+        const auto [lower, outlet] = list[known++];
         if (const auto* bridge = find_link(links, lower->master); bridge != nullptr && is_bridge(*bridge))
             add(*bridge, outlet);
         for (const auto& [index, link] : links)
             if (link.lower == lower->index && !link.lower_elsewhere && index != inner) add(link, index);
     }
     return list;
+}
+
+/// Addresses of macvlans in other namespaces, which are in the lists of the devices below them, and the
+/// device to send their frames by. The list of a device has those of the VLANs on it too, which come first.
+std::vector<std::pair<MacAddress, IfIndex>>
+speakers_elsewhere(const Links& links, const std::vector<std::pair<const Link*, IfIndex>>& speakers) {
+    std::set<MacAddress> known;
+    for (const auto& [index, link] : links)
+        known.insert(link.address);
+    std::vector<std::pair<MacAddress, IfIndex>> elsewhere;
+    for (const auto& [device, outlet] : std::vector(speakers.rbegin(), speakers.rend())) {
+        if (is_bridge(*device)) continue; // what it lists are stations that it has learned
+        for (const auto& address : read_unicast_list(device->index).value_or(std::vector<MacAddress>()))
+            if (known.insert(address).second) elsewhere.emplace_back(address, outlet);
+    }
+    return elsewhere;
 }
 
 announce::Speaker speaker_of(const Link& device, const std::vector<DeviceAddress>& addresses,
@@ -105,19 +123,26 @@ void Announcer::send(const Round& round) {
     const auto groups = round.what == What::groups ? read_groups() : Groups{};
     std::size_t failed = 0;
     std::string why;
-    for (const auto& [device, outlet] : speakers(observer_.links(), round.team, round.inner)) {
+    const auto send = [&](IfIndex outlet, std::string_view of, const std::vector<Bytes>& frames) {
+        for (const auto& frame : frames)
+            if (auto sent = socket_.send(outlet, frame); !sent && sent.error().number != ENETDOWN) {
+                ++failed;
+                why = fmt::format("{}: {}", of, sent.error().text);
+            }
+    };
+    const auto here = speakers(observer_.links(), round.team, round.inner);
+    for (const auto& [device, outlet] : here) {
         const auto speaker = speaker_of(*device, *addresses, groups);
         // The kernel tells VLANs and macvlans to announce themselves, but no bridge (net/bridge/br.c).
         const bool by_kernel = round.only_without_address && !is_bridge(*device);
         if (by_kernel && !(speaker.ipv4.empty() && speaker.ipv6.empty())) continue;
-        const auto frames = round.what == What::peers ? announce::peer_announcements(speaker)
-                                                      : announce::membership_reports(speaker);
-        for (const auto& frame : frames)
-            if (auto sent = socket_.send(outlet, frame); !sent && sent.error().number != ENETDOWN) {
-                ++failed;
-                why = fmt::format("{}: {}", device->name, sent.error().text);
-            }
+        send(outlet, device->name,
+             round.what == What::peers ? announce::peer_announcements(speaker)
+                                       : announce::membership_reports(speaker));
     }
+    if (round.what == What::peers)
+        for (const auto& [address, outlet] : speakers_elsewhere(observer_.links(), here))
+            send(outlet, text_of(address), announce::peer_announcements({.mac = address}));
     if (failed != 0)
         log_(Level::warning, fmt::format("{} addresses or groups are not announced; {}", failed, why));
 }

@@ -3,7 +3,6 @@
 
 #include "kernel/netlink/addresses.h"
 #include "kernel/netlink/local_routes.h"
-#include "kernel/netlink/traffic_control.h"
 
 #include <linux/if.h>
 #include <linux/rtnetlink.h>
@@ -42,32 +41,24 @@ std::unique_ptr<Guard> Guard::make(sd_event* loop, TeamContext& context) {
     return std::unique_ptr<Guard>(new Guard(loop, context));
 }
 
-Result<> Guard::attach(IfIndex port, const std::function<Result<>()>& note_clsact) {
-    auto done = put(port, note_clsact);
+Result<> Guard::attach(IfIndex port) {
+    auto done = put(port);
     if (!done && is_passing(done.error()))
         due_.insert(port);
     else
         due_.erase(port);
-    if (done && is_on())
-        guarded_.insert(port);
-    else
-        guarded_.erase(port);
     return done;
 }
 
-bool Guard::is_lost(IfIndex port) const {
-    return guarded_.contains(port) && lacks_clsact(port).value_or(false);
-}
-
-Result<> Guard::put(IfIndex port, const std::function<Result<>()>& note_clsact) {
+Result<> Guard::put(IfIndex port) {
     if (!is_on()) {
         running_.reset();
-        return detach_guard(port);
+        return context_.programs->detach(port, Hook::ingress, Duty::guard);
     }
     if (!running_) TEAMO_TRY(start());
-    if (TEAMO_TRY(lacks_clsact(port))) TEAMO_TRY(note_clsact());
     ports_.insert(port);
-    return within("guard", attach_guard(port, running_->program.program()));
+    return within("guard", context_.programs->attach(port, Hook::ingress, Duty::guard, Order::first,
+                                                     running_->program.program()));
 }
 
 /// The program knows all addresses before it is on a port.
@@ -108,8 +99,7 @@ std::vector<Link> Guard::devices() const {
 
 void Guard::follow(const std::set<IfIndex>& ports) {
     ports_ = ports;
-    for (auto* known : {&due_, &guarded_})
-        std::erase_if(*known, [&ports](IfIndex port) { return !ports.contains(port); });
+    std::erase_if(due_, [&ports](IfIndex port) { return !ports.contains(port); });
     if (running_ && devices() != running_->devices) update();
 }
 

@@ -9,7 +9,6 @@
 #include "plan/team/guard.h"
 #include "team/context.h"
 
-#include <functional>
 #include <memory>
 #include <optional>
 #include <set>
@@ -21,12 +20,9 @@ public:
     static std::unique_ptr<Guard> make(sd_event* loop, TeamContext& context);
 
     /// Puts the program on a port, in place of an earlier daemon's, or removes it if the guard is off.
-    /// `note_clsact`: is called before clsact is made; its failure ends the attempt.
-    Result<> attach(IfIndex port, const std::function<Result<>()>& note_clsact);
+    Result<> attach(IfIndex port);
     /// True if attach() of this port failed and may succeed later (is_passing()).
     bool is_due(IfIndex port) const { return due_.contains(port); }
-    /// True if another program has removed the program of this port (with clsact).
-    bool is_lost(IfIndex port) const;
 
     /// After a pass. Reads the addresses again only if a device of the team has changed.
     void follow(const std::set<IfIndex>& ports);
@@ -50,14 +46,14 @@ private:
     Guard(sd_event* loop, TeamContext& context) : loop_(loop), context_(context) {}
     bool is_on() const { return context_.config().guard != GuardMode::off; }
     Result<> start();
-    Result<> put(IfIndex port, const std::function<Result<>()>& note_clsact);
+    Result<> put(IfIndex port);
     void update();
     std::vector<Link> devices() const;
 
     sd_event* loop_;
     TeamContext& context_;
-    std::set<IfIndex> ports_, due_, guarded_; ///< guarded: the program is there
-    std::optional<Running> running_;          ///< none: the guard is off, or could not start
+    std::set<IfIndex> ports_, due_;
+    std::optional<Running> running_; ///< none: the guard is off, or could not start
 };
 
 } // namespace teamo

@@ -1,14 +1,27 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "links/observer.h"
 
+#include <fmt/ranges.h>
+
 #include <linux/if.h>
 #include <linux/rtnetlink.h>
 #include <sys/epoll.h>
 
 namespace teamo {
+namespace {
+
+/// What a pass may depend on, for the trace.
+std::string describe(const Link& link) {
+    return fmt::format("{} ({}): {}, {}, {} lost, address {}, MTU {}, master {}{}", link.name,
+                       link.index.value, link.is_up() ? "up" : "down", link.has_link() ? "link" : "no link",
+                       link.carrier_losses, text_of(link.address), link.mtu, link.master.value,
+                       link.altnames.empty() ? "" : fmt::format(", also {}", fmt::join(link.altnames, " ")));
+}
+
+} // namespace
 
 Result<std::unique_ptr<Observer>> Observer::make(const Log& log, std::function<void()> changed) {
-    auto events = TEAMO_TRY(NetlinkSocket::listen(NETLINK_ROUTE, {RTNLGRP_LINK}));
+    auto events = TEAMO_TRY(NetlinkSocket::listen(NETLINK_ROUTE, {RTNLGRP_LINK, RTNLGRP_IPV6_IFINFO}));
     auto control = TEAMO_TRY(LinkControl::open());
     std::unique_ptr<Observer> observer(
         new Observer(std::move(events), std::move(control), log, std::move(changed)));
@@ -54,10 +67,22 @@ void Observer::lost_carrier(const std::set<IfIndex>& devices) {
 }
 
 void Observer::take(const nlmsghdr* message) {
+    if (const auto ipv6 = parse_ipv6_event(message)) {
+        ++events_taken_;
+        auto* known = edit(ipv6->device);
+        if (known == nullptr) return;
+        known->ipv6 = ipv6->on;
+        if (log_.traces())
+            log_(Level::debug, fmt::format("event: {}: IPv6 {}", known->name, ipv6->on ? "on" : "off"));
+        return;
+    }
     auto link = parse_link(message);
     if (!link) return;
     ++events_taken_;
-    if (message->nlmsg_type == RTM_DELLINK) {
+    const bool is_gone = message->nlmsg_type == RTM_DELLINK;
+    if (log_.traces())
+        log_(Level::debug, "event: " + (is_gone ? fmt::format("{} is gone", link->name) : describe(*link)));
+    if (is_gone) {
         links_.erase(link->index);
         removed_.insert(link->index);
         return;
@@ -78,6 +103,13 @@ Result<Link> Observer::read_now(IfIndex device) {
     else if (link.error().number == ENODEV && links_.erase(device) > 0)
         removed_.insert(device);
     return link;
+}
+
+const Link* Observer::find_now(std::string_view name) {
+    if (const auto* known = find_named(links_, name)) return known;
+    const auto link = control_.read(name);
+    if (!link || !read_now(link->index)) return nullptr;
+    return find_named(links_, name);
 }
 
 Result<> Observer::refresh() {

@@ -31,6 +31,8 @@ public:
     Result<> refresh();
     /// The same for one device. ENODEV: it is gone.
     Result<Link> read_now(IfIndex device);
+    /// The device that has this name or this alternative name now; nullptr: there is none.
+    const Link* find_now(std::string_view name);
     /// Whether events were lost and the devices could not be read since.
     bool is_stale() const { return stale_; }
 

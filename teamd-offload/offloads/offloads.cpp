@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "offloads/offloads.h"
 
+#include "kernel/files/device_files.h"
 #include "plan/team/make_plan.h"
 
 #include <fmt/ranges.h>
@@ -95,6 +96,7 @@ void Offloads::make_plans() {
                                      .features = device.features,
                                      .kept = device.kept,
                                      .in_team = device.is_team ? FeatureNames{} : in_team,
+                                     .distrusts_tso = device.distrusts_tso,
                                      .forwards = !by_kernel && !device.is_team});
         if (device.is_team) {
             std::erase_if(device.plan.settings,
@@ -136,6 +138,7 @@ Result<> Offloads::add(const Link& port, const OffloadContract& contract, const 
         {.index = port.index, .name = port.name, .title = "port " + port.name, .contract = contract});
     auto& added = devices_.back();
     added.kept = kept;
+    added.distrusts_tso = distrusts_tso(read_driver(port));
     auto features = context_.ethtool.read_features(port.index);
     if (!features) {
         context_.log(Level::warning, fmt::format("{}: {}", added.title, features.error().text));
@@ -151,6 +154,12 @@ Result<> Offloads::add(const Link& port, const OffloadContract& contract, const 
             return remembered;
         }
         set(added, settings);
+        FeatureNames on;
+        for (const auto& [name, is_on] : settings)
+            if (is_on && added.features.active.contains(name)) on.insert(name);
+        if (!on.empty())
+            context_.log(Level::notice,
+                         fmt::format("{}: switched on {}, as the team needs it", added.title, text_of(on)));
     }
     if (const auto lacks = lacking(added.plan, added.features);
         !lacks.empty() && contract.lacking == Lacking::refuse) {

@@ -72,6 +72,7 @@ private:
         OffloadContract contract;
         Features features{};
         FeatureNames kept{};
+        bool distrusts_tso = false;
         OffloadPlan plan{};
         Repair repair{};
         FeatureSettings conceded{}; ///< left to another program

@@ -5,6 +5,7 @@
 
 #include "config/config_file.h"
 #include "datapath/datapath.h"
+#include "datapath/programs/device_programs.h"
 #include "journal_keeper.h"
 #include "kernel/ethtool/ethtool.h"
 #include "kernel/netlink/links.h"
@@ -23,6 +24,7 @@ struct TeamContext {
     LinkControl control;
     Ethtool ethtool;
     PacketSocket frames; ///< sends frames by any device
+    std::unique_ptr<DevicePrograms> programs;
     std::unique_ptr<Datapath> datapath;
     std::unique_ptr<Observer> observer{};
     JournalKeeper journal{configuration.team.device, log};

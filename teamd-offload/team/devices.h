@@ -25,13 +25,21 @@ public:
     std::optional<bool> carrier_set() const { return carrier_set_; }
     /// The team's GSO limits, as set by us.
     SegmentLimits limited_to() const { return limited_to_; }
-    /// The kernel's error messages for refused changes.
+    /// The kernel's error messages for refused changes, and what other programs keep changing.
     std::vector<std::string> refused() const;
 
 private:
+    /// A setting that another program has changed, in words.
+    struct Drift {
+        std::string repaired, given_up;
+    };
+
     void spare_replaced(std::vector<Change>& list, const std::vector<TeamPort>& ports) const;
-    std::vector<Change> limit_mtu_repairs(std::vector<Change> list, const std::vector<TeamPort>& ports);
+    std::optional<Drift> drift_of(const Change& change) const;
+    std::vector<Change> limit_repairs(std::vector<Change> list);
+    bool sets_port_mtu(const Change& change) const;
     Result<> apply_one(const Change& change);
+    Result<> set(Link& link, const Change& change);
 
     TeamContext& context_;
     struct Refused {
@@ -40,7 +48,11 @@ private:
         std::optional<Patience> patience{};
     };
     std::vector<Refused> refused_;
-    std::map<IfIndex, Repair> mtu_repairs_; ///< by port
+    struct Repaired {
+        Repair repair{};
+        std::string given_up{};
+    };
+    std::map<std::pair<IfIndex, std::size_t>, Repaired> repairs_; ///< by device and kind of change
     std::optional<bool> carrier_set_;
     SegmentLimits limited_to_;
     std::uint32_t mtu_ = 0; ///< the team's last MTU that every port took

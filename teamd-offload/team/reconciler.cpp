@@ -40,8 +40,10 @@ void Reconciler::run() {
         if (context_.team() != nullptr) await_address();
     }
     if (context_.team() == nullptr) return; // removed meanwhile
+    const auto team = team_before_loss();
+    follow_address(team);
     decide();
-    auto next = plan(team_before_loss());
+    auto next = plan(team);
     subsystems_.balancing->hold(tables_, next.tables);
     apply(next);
 }
@@ -65,7 +67,21 @@ void Reconciler::leave_lacp() {
         port.lacp = {};
 }
 
-/// The journal keeps the address that identifies the team to its LACP partners.
+/// The address identifies the team to its LACP partners, as with teamd and bonding: with another one the
+/// ports negotiate again.
+void Reconciler::follow_address(const Link& team) {
+    auto* system = lacp();
+    if (system == nullptr || context_.journal.now().lacp_system == team.address) return;
+    context_.journal.edit().lacp_system = team.address;
+    if (!ports_.all().empty())
+        context_.log(Level::notice, fmt::format("the LACP system is {} now, the address of {}; the ports "
+                                                "negotiate again",
+                                                text_of(team.address), context_.name()));
+    reconfigure(context_.config().runner);
+}
+
+/// The journal keeps the address that identifies the team to its LACP partners: a daemon that adopts the team
+/// begins with it.
 void Reconciler::start_runner() {
     auto& system = context_.journal.edit().lacp_system;
     if (context_.is_lacp() && !system) system = context_.team()->address;
@@ -232,7 +248,7 @@ void Reconciler::apply(const TeamPlan& plan) {
     const bool is_activebackup = std::holds_alternative<ActiveBackupRunner>(context_.config().runner);
     // First, before any log line: this write takes a lost port out of use. A failure is reported below.
     static_cast<void>(context_.datapath->apply(receiving_as_before(plan.tables)));
-    if (plan.tables != tables_) log_decision();
+    if (plan.tables != tables_ && context_.log.traces()) log_decision(plan.tables);
     log_changes();
     changes_.apply(changes(context_.links(), plan), ports_.all());
     note_short_loss(plan);
@@ -254,11 +270,19 @@ void Reconciler::apply(const TeamPlan& plan) {
     if (carrying_changed && context_.changed) context_.changed();
 }
 
-void Reconciler::log_decision() const {
-    for (const auto& port : ports_.candidates())
-        context_.log(Level::debug, fmt::format("decided on device {}: link {}, prio {}, {} Mbit/s{}",
-                                               port.port.value, port.up ? "up" : "down", port.prio,
-                                               port.speed, port.sticky ? ", sticky" : ""));
+void Reconciler::log_decision(const Tables& next) const {
+    for (const auto& port : ports_.candidates()) {
+        const auto known = std::ranges::find(ports_.all(), port.port, &TeamPort::index);
+        if (known == ports_.all().end()) continue;
+        const auto slot = bit(known->slot);
+        context_.log(Level::debug,
+                     fmt::format("decided: {}: link {}, prio {}, {} Mbit/s{}{}: slot {} {}, {}", known->name,
+                                 port.up ? "up" : "down", port.prio, port.speed,
+                                 port.sticky ? ", sticky" : "", port.last ? ", only if no other is up" : "",
+                                 known->slot.value,
+                                 (next.transmit & slot) != 0 ? "transmits" : "does not transmit",
+                                 (next.receive & slot) != 0 ? "receives" : "does not receive"));
+    }
 }
 
 /// Why the active port is not the first of equal ones; empty: it is.

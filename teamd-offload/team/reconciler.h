@@ -46,6 +46,7 @@ private:
     bool probes_tags() const;
     bool watches_tipc() const;
     RunnerStart runner_start() const;
+    void follow_address(const Link& team);
     void start_runner();
     void leave_lacp();
     void decide();
@@ -55,7 +56,7 @@ private:
     Tables receiving_as_before(Tables tables) const;
     void note_short_loss(const TeamPlan& plan);
     void apply(const TeamPlan& plan);
-    void log_decision() const;
+    void log_decision(const Tables& next) const;
     void log_changes() const;
     std::string choice_text() const;
     void note_tables(const Result<>& applied);

@@ -80,6 +80,7 @@ Result<Reload> plan_reload(TeamParts& parts, std::string_view text, std::string_
     }
     next.debug_level = std::max(context.options.debug, next.debug_level);
     TEAMO_TRY(within(file, check_kept(context, next)));
+    TEAMO_TRY(within(file, parts.ports.check_distinct(next)));
     TEAMO_TRY(within(file, check_new_ports(context, parts.ports, next)));
     reload.differences = differences(context.configuration.document, reload.next.document);
     if (std::ranges::find(reload.differences, "/debug_level", &Difference::pointer) ==
@@ -90,7 +91,8 @@ Result<Reload> plan_reload(TeamParts& parts, std::string_view text, std::string_
         std::ranges::move(warnings, std::back_inserter(reload.warnings));
     if (hashes_by_cpu(next) != hashes_by_cpu(context.config()) && !context.datapath->keeps_mode()) {
         const auto kept = context.datapath->name() == "bond" ? DatapathChoice::bond : DatapathChoice::bpf;
-        reload.datapath = TEAMO_TRY(open_datapath(kept, context.control, context.team(), next));
+        reload.datapath =
+            TEAMO_TRY(open_datapath(kept, context.control, context.team(), next, *context.programs));
     }
     return reload;
 }

@@ -36,7 +36,18 @@ struct Begin {
     TeamParts& parts;
 
     TeamContext& context() const { return parts.context; }
-    const Link* device(const std::string& name) const { return find_link(parts.context.links(), name); }
+    const Link* device(const std::string& name) const { return parts.context.observer->find_now(name); }
+    /// The names of a path, with the name that the state has for a port.
+    std::optional<std::vector<std::string>> item_names(std::string_view path) const {
+        auto names = control::split_item_path(path);
+        if (!names || names->size() < 2 || names->front() != "ports") return names;
+        if (const auto* port = parts.ports.find((*names)[1])) (*names)[1] = port->name;
+        return names;
+    }
+    std::optional<std::string> item(std::string_view path) const {
+        const auto names = item_names(path);
+        return names ? control::state_item(control::state_document(status_of(parts)), *names) : std::nullopt;
+    }
 
     MakeReply clear_statistics(std::optional<IfIndex> port) const {
         auto* system = parts.reconciler.lacp();
@@ -58,7 +69,7 @@ struct Begin {
         const auto* link = device(request.port);
         const auto* port = parts.ports.find(request.port);
         if (link == nullptr || port == nullptr) return no_such_device(); // as teamd
-        parts.ports.note_removed(request.port, port->key);
+        parts.ports.note_removed(*link, port->key);
         static_cast<void>(parts.ports.begin_leaving(link->index)); // it is a port
         return [&ports = parts.ports, port = link->index, name = request.port] {
             const auto left = ports.take_leave_result(port);
@@ -69,14 +80,15 @@ struct Begin {
 
     /// Changes nothing unless all of it is valid.
     MakeReply operator()(const control::PortConfigUpdate& request) const {
-        if (device(request.port) == nullptr) return no_such_device();
+        const auto* link = device(request.port);
+        if (link == nullptr) return no_such_device();
+        const auto key = parts.ports.key_of(*link);
         const auto failed = [](const std::string& why) {
             return refused("ConfigUpdateFail", "Failed to update config", why);
         };
         auto object = parse_port_configuration(request.config);
         if (!object) return failed(object.error().text);
-        auto document =
-            with_port_configuration(context().configuration.document, request.port, std::move(*object));
+        auto document = with_port_configuration(context().configuration.document, key, std::move(*object));
         auto read = read_document(document, context().name());
         if (!read.configuration) {
             const auto* why = read.refusal();
@@ -84,7 +96,7 @@ struct Begin {
         }
         if (const auto kept = check_kept(context(), read.configuration->team); !kept)
             return failed(kept.error().text);
-        const auto path = "/ports/" + request.port + "/"; // eth1 is not eth10
+        const auto path = "/ports/" + key + "/"; // eth1 is not eth10
         for (const auto& diagnostic : read.diagnostics)
             if (diagnostic.pointer.starts_with(path)) context().log(Level::warning, text_of(diagnostic));
         read.configuration->team.debug_level = context().config().debug_level; // by option or by request
@@ -122,8 +134,8 @@ struct Begin {
     }
 
     MakeReply operator()(const control::StateItemValueGet& request) const {
-        return [&parts = parts, path = request.path]() -> Reply {
-            auto item = control::state_item(control::state_document(status_of(parts)), path);
+        return [begin = *this, path = request.path]() -> Reply {
+            auto item = begin.item(path);
             if (!item) return Refusal{.code = "PathDoesNotExist", .message = "Item path does not exist."};
             return std::move(*item);
         };
@@ -161,7 +173,7 @@ struct Begin {
                 return failed("port " + (*path)[1] + " has no LACP partner");
             return done();
         }
-        if (!control::state_item(control::state_document(status_of(parts)), request.path))
+        if (!item(request.path))
             return with(Refusal{.code = "PathDoesNotExist", .message = "Item path does not exist."});
         return with(Refusal{.code = "OpNotSupp", .message = "Operation not supported."});
     }

@@ -125,6 +125,7 @@ TeamStatus status_of(TeamParts& parts) {
     status.guard = subsystems.guard->status();
     status.benchmarks = subsystems.benchmark_pause->results();
     status.refused = refused_status(parts);
+    status.programs = subsystems.program_watch->status();
     if (parts.reconciler.tables().mode == TransmitMode::hash && parts.context.device.team)
         status.balance = subsystems.balancing->status();
     return status;

@@ -13,6 +13,7 @@
 #include "links/lacp_frames.h"
 #include "links/losses.h"
 #include "links/probes.h"
+#include "links/program_watch.h"
 #include "offloads/offloads.h"
 #include "team/context.h"
 
@@ -25,6 +26,7 @@ struct Subsystems {
     std::unique_ptr<Announcer> announcer;
     std::unique_ptr<FailureDomains> failure_domains;
     std::unique_ptr<Guard> guard;
+    std::unique_ptr<ProgramWatch> program_watch;
     std::unique_ptr<LacpFrames> lacp_frames;
     std::unique_ptr<Probes> probes;
     std::unique_ptr<Losses> losses;

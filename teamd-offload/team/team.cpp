@@ -13,8 +13,8 @@
 
 namespace teamo {
 
-/// How often changes are polled that the kernel does not report: addresses above the team, GSO limits. A port
-/// may miss them as long as linkwatch may delay the report of a carrier.
+/// How often changes are polled that the kernel does not report: addresses above the team, settings of ports.
+/// A port may miss them as long as linkwatch may delay the report of a carrier.
 constexpr std::chrono::seconds unreported_interval{1};
 
 /// How long a stop tries to restore what was refused.
@@ -27,6 +27,7 @@ Result<> Subsystems::make(sd_event* loop, TeamContext& context, const std::funct
     announcer = TEAMO_TRY(Announcer::make(loop, log, *context.observer, context.frames));
     failure_domains = TEAMO_TRY(FailureDomains::make(loop, context, request_pass));
     guard = Guard::make(loop, context);
+    program_watch = TEAMO_TRY(ProgramWatch::make(loop, context));
     lacp_frames = TEAMO_TRY(LacpFrames::make(loop, log, std::move(lacp), request_pass));
     probes = TEAMO_TRY(Probes::make(loop, log, request_pass));
     losses = TEAMO_TRY(Losses::make(loop, context, request_pass));
@@ -47,12 +48,13 @@ Result<std::unique_ptr<Team>> Team::start(Configuration configuration, Options o
     auto frames = TEAMO_TRY(PacketSocket::open());
     const auto links = TEAMO_TRY(control.read_all());
     const auto& config = configuration.team;
-    const auto* existing = options.force_recreate ? nullptr : find_link(links, config.device);
+    const auto* existing = options.force_recreate ? nullptr : find_team(links, config.device);
     if (withholds_carrier(config.runner) && existing != nullptr)
         if (const auto journal = read_journal(config.device).value_or(std::nullopt))
             continue_lacp(config.device, links, *journal, frames);
-    auto datapath =
-        TEAMO_TRY(open_datapath(options.datapath.value_or(config.datapath), control, existing, config));
+    auto programs = TEAMO_TRY(DevicePrograms::open());
+    auto datapath = TEAMO_TRY(
+        open_datapath(options.datapath.value_or(config.datapath), control, existing, config, *programs));
     for (const auto& sentence : ignored_by_datapath(*datapath, config))
         log(Level::warning, sentence);
     std::unique_ptr<Team> team(new Team({.configuration = std::move(configuration),
@@ -62,6 +64,7 @@ Result<std::unique_ptr<Team>> Team::start(Configuration configuration, Options o
                                          .control = std::move(control),
                                          .ethtool = std::move(ethtool),
                                          .frames = std::move(frames),
+                                         .programs = std::move(programs),
                                          .datapath = std::move(datapath)},
                                         std::move(failed)));
     if (auto opened = team->open(loop); !opened) {
@@ -78,9 +81,10 @@ Result<> Team::open(sd_event* loop) {
     poll_timer_ = TEAMO_TRY(Timer::make(loop, [this] { poll_unreported(); }));
     TEAMO_TRY(
         subsystems.make(loop, context, [this] { pass_soon_->soon(); }, [this] { return reconciler.lacp(); }));
+    context.programs->set_note_clsact([this](IfIndex device) { return ports.note_clsact(device); });
     const auto existing = TEAMO_TRY(find_device());
     TEAMO_TRY(existing ? adopt_device(*existing) : make_device());
-    TEAMO_TRY(ports.join_configured(made_device_));
+    ports.join_configured();
     pass();
     subsystems.balancing->start();
     subsystems.workers->start();
@@ -98,23 +102,22 @@ Result<> Team::open(sd_event* loop) {
 
 /// The device of an earlier daemon, to be adopted. None: a new device can be made, leftovers are cleared.
 Result<std::optional<TeamDevice>> Team::find_device() {
-    if (context.options.force_recreate) {
-        TEAMO_TRY(ports.check(context.config()));
-        TEAMO_TRY(remove_existing());
-    }
+    TEAMO_TRY(check_free(context.links(), context.name()));
+    if (context.options.force_recreate) TEAMO_TRY(remove_existing());
     TEAMO_TRY(remove_half_made());
     auto existing = context.datapath->find_device(context.links(), context.name(), context.options.take_over);
     if (!existing || *existing) return existing;
     TEAMO_TRY(ports.clear_leftovers());
-    TEAMO_TRY(ports.check(context.config()));
     return existing;
 }
 
 /// -r: removes any device with the team's name. If it was a team of ours, restores its ports.
 Result<> Team::remove_existing() {
-    const auto* named = find_link(context.links(), context.name());
+    const auto& links = context.links();
+    const auto* named = find_team(links, context.name());
+    if (named == nullptr) named = find_altname(links, inner_mark(context.name())); // the team is elsewhere
     if (named == nullptr) return {};
-    const bool ours = find_altname(context.links(), team_mark(context.name())) == named;
+    const bool ours = team_of_device(*named) == context.name();
     if (auto removed = context.control.remove(named->index); !removed)
         return within(fmt::format("device {} cannot be replaced", context.name()),
                       std::move(removed.error()));
@@ -143,7 +146,7 @@ Result<> Team::make_device() {
     // Without a configured address the team has that of its first port, as with the kernel's driver.
     if (!context.options.no_ports)
         for (const auto& [name, port] : config.ports)
-            if (const auto* link = find_link(context.links(), name); link != nullptr && address.is_zero())
+            if (const auto* link = find_named(context.links(), name); link != nullptr && address.is_zero())
                 address = link->address;
     journal.edit().hwaddr = config.hwaddr;
     journal.edit().making = true; // identifies the device if we are killed before it has its mark
@@ -196,12 +199,9 @@ Result<> Team::adopt_device(const TeamDevice& device) {
     subsystems.lacp_frames->listen(lacp_ports()); // before the programs are loaded, which takes a while
     TEAMO_TRY(context.datapath->attach_team(device, tables));
     for (const auto& port : ports.all())
-        if (auto attached = ports.attach_adopted(port.index); !attached) {
-            // The other ports carry; the first pass removes a port whose device is gone.
-            if (is_passing(attached.error()))
-                return within(fmt::format("port {}", port.name), std::move(attached.error()));
+        // The other ports carry; the first pass removes a port whose device is gone.
+        if (auto attached = ports.attach_adopted(port.index); !attached)
             ports.note_unattached(port, attached.error());
-        }
     context.log(Level::notice, fmt::format("adopted the running team with {} ports", ports.all().size()),
                 message_id::adopted);
     set_hwaddr(context);
@@ -235,7 +235,10 @@ void Team::pass() {
 bool Team::update_ports() {
     if (context.team() == nullptr) {
         if (const auto failed = std::exchange(failed_, nullptr))
-            failed(Error{ENODEV, fmt::format("device {} was removed by another program", context.name())});
+            failed(Error{ENODEV, fmt::format("device {} was {} by another program", context.name(),
+                                             context.observer->read_now(context.device.inner)
+                                                 ? "moved to another network namespace"
+                                                 : "removed")});
         return false;
     }
     ports.drop_lost();
@@ -293,12 +296,14 @@ void Team::poll_unreported() {
     const bool stale = was_stale || context.observer->events_taken() != events;
     subsystems.losses->poll();
     ports.poll_guard();
-    ports.poll_filters();
-    const bool limits = ports.update_gso_limits();
+    subsystems.program_watch->poll();
+    const bool settings = ports.update_unreported();
     // The team driver sets the addresses of its ports itself.
     const bool addresses = !context.datapath->kernel_manages_ports() && uppers.update_addresses();
     const bool refused = ports.has_unattached() || subsystems.lacp_frames->has_refused();
-    if (stale || limits || addresses || refused) pass_soon_->soon();
+    const bool found = ports.find_awaited();
+    const bool free = ports.poll_refused();
+    if (stale || settings || addresses || refused || found || free) pass_soon_->soon();
     poll_timer_->after(unreported_interval);
 }
 

@@ -38,6 +38,7 @@ void add(teamo_counters& sum, const teamo_counters& one) {
     sum.rx_packets += one.rx_packets;
     sum.rx_bytes += one.rx_bytes;
     sum.rx_dropped += one.rx_dropped;
+    sum.rx_left += one.rx_left;
 }
 
 teamo_bucket from_slot(std::uint32_t first) {
@@ -74,6 +75,7 @@ void Programs::prefer(const std::function<teamo_bucket(std::uint32_t)>& order) {
 }
 
 int Programs::transmit_program() const { return bpf_program__fd(skeleton_->progs.teamo_transmit); }
+int Programs::recheck_program() const { return bpf_program__fd(skeleton_->progs.teamo_recheck); }
 int Programs::receive_program() const { return bpf_program__fd(skeleton_->progs.teamo_receive); }
 
 void Programs::write_maps() {
@@ -114,6 +116,7 @@ void Programs::set_cpu_slot(std::uint32_t cpu, std::uint8_t slot) {
 }
 
 void Programs::learn_device(std::uint32_t slot) {
+    put(skeleton_->maps.teamo_there, slot, team.port_ifindex[slot]);
     const auto program = bpf_program__fd(skeleton_->progs.teamo_learn_device);
     const auto learned = run(program, Bytes(64), team.port_ifindex[slot], 0, 1).action;
     if (learned != static_cast<int>(slot)) throw std::runtime_error("the program has not learned the device");

@@ -64,6 +64,7 @@ public:
 
     int transmit_program() const;
     int receive_program() const;
+    int recheck_program() const;
     teamo_counters counters_of(std::uint32_t slot) const;
     teamo_bucket_counters bucket_counters_of(std::uint32_t bucket) const;
     void set_drain(std::uint32_t slot, std::uint64_t nanoseconds);

@@ -76,6 +76,23 @@ TEST_F(ReceiveProgram, drops_frames_of_inactive_port) {
     EXPECT_EQ(verdict.counters.rx_packets, 0U);
 }
 
+TEST_F(ReceiveProgram, counts_what_it_leaves_to_the_port) {
+    programs_.receive(frame_to(link_local(2)));
+    EXPECT_EQ(programs_.counters_of(3).rx_left, 1U);
+}
+
+/// What another program accepted, and nftables sent to the inner end.
+TEST_F(ReceiveProgram, is_repeated_for_accepted_frames) {
+    EXPECT_EQ(programs_.run(programs_.recheck_program(), frame_to(own), loopback, 0, 1).action, passed);
+    programs_.live.rx = all_slots & ~slot_set({3});
+    const auto verdict = programs_.run(programs_.recheck_program(), frame_to(own), loopback, 0, 1);
+    EXPECT_EQ(verdict.action, dropped);
+    EXPECT_EQ(verdict.counters.rx_dropped, 1U);
+    programs_.team.port_ifindex[3] = 1003;
+    EXPECT_EQ(programs_.run(programs_.recheck_program(), frame_to(own), loopback, 0, 1).action, passed)
+        << "not from a port";
+}
+
 TEST_F(ReceiveProgram, ignores_transmit_state) {
     programs_.live.tx = 0;
     EXPECT_EQ(programs_.receive(frame_to(own)).action, redirected);

@@ -22,6 +22,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
         static_cast<void>(port_mark_of(*link));
         static_cast<void>(team_of_device(*link));
     }
+    static_cast<void>(parse_ipv6_event(message.header()));
     BondOptions options;
     add_bond_options(message.header(), options);
     return 0;

@@ -72,6 +72,10 @@ for way in start restart; do
 done
 kill $monitor
 ! grep -E "state DOWN|NO-CARRIER|Deleted" /run/links || fail "the team's link changed when networkd restarted"
+printf '[Match]\nName=eth2\n[Link]\nUnmanaged=yes\n' >/etc/systemd/network/05-new.network
+/usr/share/teamd-offload/announce-files || fail "announce-files while networkd runs"
+await 30 networkd_says eth2 unmanaged || fail "networkd has not read a file that an installation announces: $(networkctl)"
+rm /etc/systemd/network/05-new.network
 networkctl --no-pager list
 step "networkd: ports and inner device are unmanaged and unchanged, also after a restart"
 
@@ -102,6 +106,9 @@ for way in start restart; do
     unchanged "$before" "NetworkManager's $way"
     has_address team0 10.9.0.1 || fail "NetworkManager has taken the team's address"
 done
+printf '[keyfile]\nunmanaged-devices+=interface-name:eth2\n' >/etc/NetworkManager/conf.d/z-new.conf
+/usr/share/teamd-offload/announce-files || fail "announce-files while NetworkManager runs"
+await 30 nm_says eth2 unmanaged || fail "NetworkManager has not read a file that an installation announces: $(nmcli device)"
 nmcli device
 step "NetworkManager: ports and inner device are unmanaged and unchanged, also after a restart"
 systemctl stop NetworkManager.service

@@ -61,7 +61,7 @@ await 20 carry 2 || fail "two ports do not carry after the reload"
 teamoctl team0 port present a3 || fail "a3 did not join"
 ! teamoctl team0 port present a2 2>/dev/null || fail "a2 did not leave"
 before=$(pid)
-seconds=120 none_lost "upgrade of the package" apt-get install -y $packages/next.deb
+none_lost "upgrade of the package" apt-get install -y $packages/next.deb
 [ "$(pid)" != "$before" ] || fail "the upgrade did not start the new daemon"
 await 20 carry 2 || fail "two ports do not carry after the upgrade"
 echo 'not JSON' >$conf
@@ -85,7 +85,7 @@ address
 printf '{"device": "team1", "runner": {"name": "roundrobin"}, "ports": {"a3": {}}}\n' >/run/lost.conf
 (cd /run && teamd -d -f lost.conf) || fail "libteam's teamd does not start for a second team"
 second=$(pgrep -f 'teamd -d -f lost.conf')
-count=$(seconds=150 lost 10000 apt-get install -y $packages/teamd-offload_*.deb $packages/teamd-offload-compat_*.deb)
+count=$(lost 10000 apt-get install -y $packages/teamd-offload_*.deb $packages/teamd-offload-compat_*.deb)
 [ "$count" -le 10 ] || fail "$count packets lost while teamd was replaced"
 grep -h teamd-offload-compat: /run/command.log
 [[ $(teamd -v) == "teamd-offload "* ]] || fail "teamd is still libteam's: $(teamd -v)"
@@ -104,7 +104,7 @@ systemctl start "$unit" || fail "systemctl start $unit"
 await 20 carry 2 || fail "two ports do not carry by $unit"
 address
 before=$(pid)
-seconds=120 none_lost "upgrade under $unit" apt-get install -y $packages/next.deb
+none_lost "upgrade under $unit" apt-get install -y $packages/next.deb
 [ "$(pid)" != "$before" ] || fail "the upgrade did not start the new daemon of $unit"
 apt-get purge -y teamd-offload-compat teamd-offload >/run/apt.log 2>&1 || { cat /run/apt.log >&2; fail "the packages cannot be purged"; }
 ! ip link show team0 >/dev/null 2>&1 || fail "team0 is still there after the removal"

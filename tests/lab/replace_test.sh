@@ -12,7 +12,6 @@ set -euo pipefail
 ip -n far addr add fd09::2/64 dev br0 nodad
 ip -n far addr add 10.99.0.1/32 dev lo
 install_unit
-seconds=40 # programs of the datapath load slowly in a guest
 
 # bond MODE: bond0 with all cables, addresses and a route over a gateway
 bond() {

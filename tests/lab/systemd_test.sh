@@ -103,3 +103,11 @@ await 80 carry 4 || fail "four ports do not carry without workers: $(teamoctl te
 pid=$(systemctl show --property=MainPID --value "$unit")
 [ "$(awk '{print $41}' "/proc/$pid/stat")" = 2 ] || fail "no real-time policy without workers"
 systemctl stop "$unit"
+
+# As on a kernel with CONFIG_RT_GROUP_SCHED.
+mount --bind /bin/false /usr/bin/chrt
+systemctl start "$unit" || fail "systemctl start where real-time priority is refused"
+await 80 carry 4 || fail "four ports do not carry where real-time priority is refused"
+systemctl stop "$unit"
+umount /usr/bin/chrt
+step "starts without real-time priority too"

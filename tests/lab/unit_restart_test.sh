@@ -40,10 +40,17 @@ await 30 another "$old" || fail "the team was not created again after its device
 [ "$(cat /sys/class/net/team0/ifindex)" != "$index" ] || fail "the device is still the old one"
 step "device removed: restarted, with a new device"
 
-# A refusal is final.
+# One port that cannot join does not keep the others from carrying.
 systemctl stop "$unit" || fail "systemctl stop"
 configure "$datapath" eth0 lo
-! systemctl start "$unit" 2>/dev/null || fail "lo was accepted as a port"
+systemctl start "$unit" || fail "systemctl start with lo as a port"
+await 20 carry 1 || fail "the other port does not carry: $(teamoctl team0 state dump)"
+systemctl stop "$unit" || fail "systemctl stop"
+step "a port that cannot join: the team starts with the other one"
+
+# A refusal is final.
+sed -i 's/loadbalance/fastest/' /etc/teamd-offload/team0.conf
+! systemctl start "$unit" 2>/dev/null || fail "a runner that does not exist was accepted"
 for _ in {1..30}; do
     state=$(systemctl show --property=ActiveState,SubState,ExecMainStatus,NRestarts --value "$unit" | sort | tr '\n' ' ')
     [ "$state" = "0 1 failed failed " ] || fail "after a refusal the unit is: $state"

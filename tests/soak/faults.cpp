@@ -39,6 +39,9 @@ constexpr std::array kinds{
     Kind{Fault::down_up, "team down and up", 3, 1},
     Kind{Fault::deaf_client, "client that does not read", 2, 300},
     Kind{Fault::bucket, "balance move", 6, 256},
+    Kind{Fault::filters, "filters deleted", 2, 2},
+    Kind{Fault::in_front, "filter in front", 3, 40},
+    Kind{Fault::sysctl, "IPv6 on", 2, 2},
 };
 static_assert(kinds.size() == static_cast<std::size_t>(Fault::count));
 
@@ -68,8 +71,13 @@ bool needs_an_answer(Fault fault) {
 /// Faults of a device need the device.
 bool needs_the_port(Fault fault) {
     return fault == Fault::replace || fault == Fault::rename || fault == Fault::feature ||
-           fault == Fault::member || fault == Fault::flaps || fault == Fault::flood;
+           fault == Fault::member || fault == Fault::flaps || fault == Fault::flood ||
+           fault == Fault::filters || fault == Fault::in_front || fault == Fault::sysctl;
 }
+
+/// The daemon answers these eight times at once within ten minutes, and then with pauses.
+bool is_rare(Fault fault) { return fault == Fault::filters || fault == Fault::sysctl; }
+constexpr unsigned rare = 600; ///< so many faults from one to the next
 
 } // namespace
 
@@ -128,8 +136,10 @@ Action Script::next() {
         fits = may_end && !(alone && restarts(action.fault)) &&
                !(model_.frozen && needs_an_answer(action.fault)) &&
                !(needs_the_port(action.fault) && !model_.at(action.port).here) &&
-               !(action.fault == Fault::bucket && !model_.carries(action.port));
+               !(action.fault == Fault::bucket && !model_.carries(action.port)) &&
+               !(is_rare(action.fault) && count_ < next_rare_);
     }
+    if (is_rare(action.fault)) next_rare_ = count_ + rare;
     // The state settles only with a daemon that runs.
     if (burst_ == 1 && (model_.frozen || action.fault == Fault::freeze)) {
         if (action.fault == Fault::freeze || !restarts(action.fault)) ++burst_;

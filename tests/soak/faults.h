@@ -35,6 +35,9 @@ enum class Fault {
     down_up,      ///< the administrator sets the team down and up
     deaf_client,  ///< a client that asks and does not read
     bucket,       ///< the administrator moves a bucket to another port
+    filters,      ///< another program deletes all filters of a port, or clsact
+    in_front,     ///< a filter of another comes before ours for a moment, and accepts frames
+    sysctl,       ///< another program switches IPv6 on, for all devices or for a port
     count
 };
 
@@ -77,7 +80,7 @@ private:
 
     std::mt19937_64 random_; ///< the standard defines its numbers
     Model model_;
-    unsigned count_ = 0, burst_ = 0;
+    unsigned count_ = 0, burst_ = 0, next_rare_ = 0;
 };
 
 /// The seed decides it. With lacp the far ends are ports of a team of their own.

@@ -2,6 +2,7 @@
 #include "soak/invariants.h"
 
 #include "soak/records.h"
+#include "support/net/programs.h"
 #include "support/net/socket_address.h"
 #include "support/traffic/frames.h"
 #include "support/traffic/packet_socket.h"
@@ -64,13 +65,9 @@ std::string wrong_devices(const World& world, const Model& model, const Document
     const auto team = look(host, "team0");
     if (team.mtu != model.mtu) return fmt::format("team0 has the MTU {}, not {}", team.mtu, model.mtu);
     if (!team.up()) return "team0 is down";
-    const auto filters = must(host, "for port in /sys/class/net/eth*; do "
-                                    "tc filter show dev ${port##*/} ingress | "
-                                    "sed -n \"s,.*\\(teamo_[a-z]*\\).*,${port##*/}/\\1,p\"; done");
-    const auto count = [&filters](const std::string& device, const char* program) {
-        std::istringstream lines(filters);
-        return std::count(std::istream_iterator<std::string>(lines), {},
-                          fmt::format("{}/{}", device, program));
+    const auto count = [&host](const std::string& device, const char* program) {
+        std::istringstream words(our_programs(host, device));
+        return std::count(std::istream_iterator<std::string>(words), {}, program);
     };
     std::set<std::string> marks;
     for (unsigned port = 1; port <= ports; ++port) {
@@ -91,7 +88,7 @@ std::string wrong_devices(const World& world, const Model& model, const Document
         }
         if (marked != 1 || !marks.insert(device.altnames.front()).second)
             return fmt::format("{} has {} marks, or that of another", device.name, marked);
-        if (filtered != 1) return fmt::format("{} has {} of our filters", device.name, filtered);
+        if (filtered != 1) return fmt::format("{} has {} of our programs", device.name, filtered);
         if (guards != (is_guarded(model.configuration) ? 1 : 0))
             return fmt::format("{} has {} filters of the guard", device.name, guards);
         if (!device.up()) return fmt::format("{} is down", device.name);
@@ -100,6 +97,9 @@ std::string wrong_devices(const World& world, const Model& model, const Document
         if (device.mtu != team.mtu) return fmt::format("{} has the MTU {}", device.name, device.mtu);
         if (device.address != team.address)
             return fmt::format("{} has the address {}, not that of the team", device.name, device.address);
+        if (must(host, fmt::format("cat /proc/sys/net/ipv6/conf/{}/disable_ipv6 2>/dev/null || echo 1",
+                                   device.name)) != "1\n") // no file: its MTU does not allow IPv6
+            return fmt::format("{} has IPv6", device.name);
         if (!device.flags.contains("ALLMULTI")) return fmt::format("{} lacks ALLMULTI", device.name);
         if (const auto index = number_of(state, fmt::format("/ports/{}/ifinfo/ifindex", device.name));
             index != device.index)

@@ -150,6 +150,23 @@ void World::perform(const Action& action, const Model& before) {
     case Fault::down_up: wires_.host().ip("link set team0 down\nlink set team0 up"); break;
     case Fault::deaf_client: add_deaf_client(action.amount); break;
     case Fault::bucket: move_bucket(action.amount, port); break;
+    // A port without clsact has nothing of these.
+    case Fault::filters:
+        static_cast<void>(
+            sh(wires_.host(), fmt::format("tc {} dev {} {}", action.amount == 0 ? "filter del" : "qdisc del",
+                                          port, action.amount == 0 ? "ingress" : "clsact")));
+        break;
+    case Fault::in_front:
+        static_cast<void>(
+            sh(wires_.host(),
+               fmt::format("tc filter add dev {0} ingress prio 1 protocol ip u32 match u32 0 0 classid 1:1 "
+                           "&& sleep 0.0{1:02} && tc filter del dev {0} ingress prio 1",
+                           port, action.amount)));
+        break;
+    case Fault::sysctl:
+        must(wires_.host(), fmt::format("echo 0 > /proc/sys/net/ipv6/conf/{}/disable_ipv6",
+                                        action.amount == 0 ? "all" : port));
+        break;
     case Fault::count: break;
     }
 }

@@ -3,13 +3,12 @@
 
 #include "datapath/bond/bond_options.h"
 #include "datapath/master_device.h"
-#include "kernel/netlink/traffic_control.h"
 
 namespace teamo {
-Result<std::unique_ptr<BondDatapath>> BondDatapath::open(bool by_cpu) {
+Result<std::unique_ptr<BondDatapath>> BondDatapath::open(bool by_cpu, DevicePrograms& hooks) {
     auto links = TEAMO_TRY(LinkControl::open());
     auto programs = TEAMO_TRY(ForwardPrograms::load(TEAMO_EXIT_BOND, by_cpu));
-    return std::unique_ptr<BondDatapath>(new BondDatapath(std::move(programs), std::move(links)));
+    return std::unique_ptr<BondDatapath>(new BondDatapath(std::move(programs), hooks, std::move(links)));
 }
 
 Result<TeamDevice> BondDatapath::create_device(LinkControl& links, const std::string& name,
@@ -31,21 +30,25 @@ Result<> BondDatapath::attach_team(const TeamDevice& device, const Tables& table
     return apply(tables);
 }
 
-Result<bool> BondDatapath::makes_something(IfIndex port) const { return lacks_clsact(port); }
+Result<bool> BondDatapath::lacks_program(IfIndex port) const {
+    return !TEAMO_TRY(hooks().has(port, Hook::ingress, Duty::receive));
+}
 
 Result<> BondDatapath::attach_port(IfIndex port, Slot slot) {
     const auto link = TEAMO_TRY(links_.read(port));
-    if (link.tx_queues > 1) TEAMO_TRY(attach_egress(port, programs().clear_queue()));
+    if (link.tx_queues > 1)
+        TEAMO_TRY(
+            hooks().attach(port, Hook::egress, Duty::clear_queue, Order::first, programs().clear_queue()));
     // Before it is a slave, so that a port that should not receive never does.
-    TEAMO_TRY(attach_ingress(port, programs().receive()));
+    TEAMO_TRY(hooks().attach(port, Hook::ingress, Duty::receive, Order::first, programs().receive()));
     TEAMO_TRY(enslave(links_, port, team_));
     if (link.bond_queue == slot.value) return {};
     return within("cannot set the queue_id", links_.set_bond_queue(port, slot.value));
 }
 
-Result<> BondDatapath::detach_port(IfIndex port, bool made) {
+Result<> BondDatapath::detach_port(IfIndex port, bool made_clsact) {
     auto released = release_slave(links_, port, team_);
-    auto detached = detach(port, made);
+    auto detached = hooks().detach_all(port, made_clsact);
     return released ? detached : released;
 }
 
@@ -54,7 +57,7 @@ Result<> BondDatapath::detach_port(IfIndex port, bool made) {
 Result<> BondDatapath::apply(const Tables& tables) {
     TEAMO_TRY(ProgramDatapath::apply(tables));
     if (attached_ || tables.ports == decltype(tables.ports){}) return {};
-    TEAMO_TRY(attach_egress(team_, programs().transmit()));
+    TEAMO_TRY(hooks().attach(team_, Hook::egress, Duty::transmit, Order::first, programs().transmit()));
     attached_ = true;
     return {};
 }

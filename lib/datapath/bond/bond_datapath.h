@@ -14,7 +14,7 @@ namespace teamo {
 class BondDatapath final : public ProgramDatapath {
 public:
     /// `by_cpu`: for tables with HashField::cpu.
-    static Result<std::unique_ptr<BondDatapath>> open(bool by_cpu);
+    static Result<std::unique_ptr<BondDatapath>> open(bool by_cpu, DevicePrograms& hooks);
 
     std::string_view name() const override { return "bond"; }
     bool kernel_manages_ports() const override { return true; }
@@ -24,15 +24,15 @@ public:
     Result<std::optional<TeamDevice>> find_device(const Links& links, const std::string& name,
                                                   bool take_over) const override;
     Result<> attach_team(const TeamDevice& device, const Tables& tables) override;
-    Result<bool> makes_something(IfIndex port) const override;
+    Result<bool> lacks_program(IfIndex port) const override;
     /// The port must be down: the driver sets it up (bond_enslave).
     Result<> attach_port(IfIndex port, Slot slot) override;
-    Result<> detach_port(IfIndex port, bool made) override;
+    Result<> detach_port(IfIndex port, bool made_clsact) override;
     Result<> apply(const Tables& tables) override;
 
 private:
-    BondDatapath(ForwardPrograms programs, LinkControl links)
-        : ProgramDatapath(std::move(programs)), links_(std::move(links)) {}
+    BondDatapath(ForwardPrograms programs, DevicePrograms& hooks, LinkControl links)
+        : ProgramDatapath(std::move(programs), hooks), links_(std::move(links)) {}
 
     LinkControl links_;
     IfIndex team_;

@@ -3,14 +3,14 @@
 
 #include "datapath/bond/bond_options.h"
 #include "datapath/master_device.h"
-#include "kernel/netlink/traffic_control.h"
 
 namespace teamo {
 
-Result<std::unique_ptr<KernelHashDatapath>> KernelHashDatapath::open() {
+Result<std::unique_ptr<KernelHashDatapath>> KernelHashDatapath::open(DevicePrograms& hooks) {
     auto links = TEAMO_TRY(LinkControl::open());
     auto counters = TEAMO_TRY(SlaveCounters::open());
-    return std::unique_ptr<KernelHashDatapath>(new KernelHashDatapath(std::move(links), std::move(counters)));
+    return std::unique_ptr<KernelHashDatapath>(
+        new KernelHashDatapath(hooks, std::move(links), std::move(counters)));
 }
 
 LinkSight KernelHashDatapath::link_sight() const {
@@ -44,10 +44,10 @@ Result<> KernelHashDatapath::attach_port(IfIndex port, Slot /*slot*/) {
     return {};
 }
 
-Result<> KernelHashDatapath::detach_port(IfIndex port, bool made) {
+Result<> KernelHashDatapath::detach_port(IfIndex port, bool made_clsact) {
     counters_.forget(port);
     auto released = release_slave(links_, port, team_);
-    auto detached = detach(port, made); // of a former team with programs
+    auto detached = hooks_.detach_all(port, made_clsact); // of a former team with programs
     return released ? detached : released;
 }
 

@@ -6,13 +6,14 @@
 #pragma once
 
 #include "datapath/datapath.h"
+#include "datapath/programs/device_programs.h"
 #include "datapath/slave_counters.h"
 
 namespace teamo {
 
 class KernelHashDatapath final : public Datapath {
 public:
-    static Result<std::unique_ptr<KernelHashDatapath>> open();
+    static Result<std::unique_ptr<KernelHashDatapath>> open(DevicePrograms& hooks);
 
     std::string_view name() const override { return "bond"; }
     bool kernel_manages_ports() const override { return true; }
@@ -25,10 +26,10 @@ public:
     Result<std::optional<TeamDevice>> find_device(const Links& links, const std::string& name,
                                                   bool take_over) const override;
     Result<> attach_team(const TeamDevice& device, const Tables& tables) override;
-    Result<bool> makes_something(IfIndex /*port*/) const override { return false; }
+    Result<bool> lacks_program(IfIndex /*port*/) const override { return false; }
     /// The port must be down: the driver sets it up (bond_enslave).
     Result<> attach_port(IfIndex port, Slot slot) override;
-    Result<> detach_port(IfIndex port, bool made) override;
+    Result<> detach_port(IfIndex port, bool made_clsact) override;
     /// Only notes the ports: bonding uses all that have a link.
     Result<> apply(const Tables& tables) override;
     Result<std::array<PortCounters, max_ports + 1>> read_counters() override;
@@ -38,9 +39,10 @@ public:
     bool has_moved(std::uint8_t /*bucket*/) const override { return true; }
 
 private:
-    KernelHashDatapath(LinkControl links, SlaveCounters counters)
-        : links_(std::move(links)), counters_(std::move(counters)) {}
+    KernelHashDatapath(DevicePrograms& hooks, LinkControl links, SlaveCounters counters)
+        : hooks_(hooks), links_(std::move(links)), counters_(std::move(counters)) {}
 
+    DevicePrograms& hooks_;
     LinkControl links_;
     SlaveCounters counters_;
     IfIndex team_;

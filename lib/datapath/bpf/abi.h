@@ -60,11 +60,8 @@ struct teamo_live {
  * program teamo_learn_device writes it, the daemon adds the last two members. */
 struct teamo_device {
     __u64 address; /* of its struct net_device */
-    __u64 net;     /* of the struct net that it was in */
-    __u32 ifindex;
-    __u32 waits;  /* 1: after a lost link it carries again only when the daemon writes its new `losses` */
-    __u32 losses; /* net_device.carrier_down_count when the daemon let it carry */
-    __u32 unused;
+    __u32 waits;   /* 1: after a lost link it carries again only when the daemon writes its new `losses` */
+    __u32 losses;  /* net_device.carrier_down_count when the daemon let it carry */
 };
 
 /* How a packet leaves by the chosen port. */
@@ -118,6 +115,13 @@ struct teamo_counters {
     __u64 tx_packets, tx_bytes; /* a GSO packet counts once, with its whole length */
     __u64 rx_packets, rx_bytes;
     __u64 rx_dropped; /* arrived on a port that does not receive for the team */
+    __u64 rx_left;    /* concerns only the link, or the port itself: left to it */
+};
+
+/* A record of the iterator over all BPF programs (names.bpf.c). */
+struct teamo_program_name {
+    __u32 id;
+    char name[16]; /* with its NUL */
 };
 
 /* A record of the ring buffer "teamo_carrier_events". A later daemon does not read it. */

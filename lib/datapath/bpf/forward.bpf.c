@@ -5,6 +5,7 @@
  * A pair: team0 is one end of a veth pair (or a netkit device), "inner" the other.
  *   host -> team0 ~ inner ingress: teamo_transmit -> a port's egress
  *   wire -> port ingress: teamo_receive -> inner's egress ~ team0 -> host
+ *   accepted by a program of others before it -> nftables -> inner's egress: teamo_recheck ~ team0 -> host
  *
  * A bond: team0 is a device of the kernel's bonding driver, and the ports are its slaves.
  *   host -> team0's egress: teamo_transmit names the port -> bonding -> a port's egress: teamo_clear_queue
@@ -88,6 +89,24 @@ static __always_inline void teamo_count_rx(struct __sk_buff *skb, __u32 slot)
 		counters->rx_packets++;
 		counters->rx_bytes += skb->len;
 	}
+}
+
+static __always_inline int teamo_drop_rx(__u32 slot)
+{
+	struct teamo_counters *counters = bpf_map_lookup_elem(&teamo_port_counters, &slot);
+
+	if (counters)
+		counters->rx_dropped++;
+	return TC_ACT_SHOT;
+}
+
+static __always_inline int teamo_leave_to_port(__u32 slot)
+{
+	struct teamo_counters *counters = bpf_map_lookup_elem(&teamo_port_counters, &slot);
+
+	if (counters)
+		counters->rx_left++;
+	return TC_ACT_UNSPEC;
 }
 
 static __always_inline __u32 teamo_port_of(const struct teamo_team *team, __u32 slot)
@@ -309,7 +328,6 @@ int teamo_receive(struct __sk_buff *skb)
 	__u32 zero = 0, slot;
 	const struct teamo_team *team = bpf_map_lookup_elem(&teamo_team, &zero);
 	const struct teamo_live *live = bpf_map_lookup_elem(&teamo_live, &zero);
-	struct teamo_counters *counters;
 	__u64 dst;
 	bool rx;
 
@@ -323,7 +341,7 @@ int teamo_receive(struct __sk_buff *skb)
 
 	/* TIPC's bearer is the port itself (link watch tipc). */
 	if (team->port_protocol && ((const struct ethhdr *)data)->h_proto == team->port_protocol)
-		return TC_ACT_UNSPEC;
+		return teamo_leave_to_port(slot);
 	rx = slot != TEAMO_NO_SLOT && teamo_receives(live, slot);
 	dst = teamo_be64(data) >> 16;
 	if ((dst & ~0xfULL) == TEAMO_LINK_LOCAL) {
@@ -334,16 +352,33 @@ int teamo_receive(struct __sk_buff *skb)
 		if (teamo_exit_by == TEAMO_EXIT_REDIRECT && rx && dst != TEAMO_PAUSE && dst != TEAMO_SLOW_PROTOCOLS &&
 		    !bpf_clone_redirect(skb, team->inner_ifindex, 0))
 			teamo_count_rx(skb, slot);
-		return TC_ACT_UNSPEC;
+		return teamo_leave_to_port(slot);
 	}
 	if (rx) {
 		teamo_count_rx(skb, slot);
 		return teamo_exit_by == TEAMO_EXIT_BOND ? TC_ACT_UNSPEC : bpf_redirect(team->inner_ifindex, 0);
 	}
-	counters = bpf_map_lookup_elem(&teamo_port_counters, &slot);
-	if (counters)
-		counters->rx_dropped++;
-	return TC_ACT_SHOT;
+	return teamo_drop_rx(slot);
+}
+
+/*
+ * The egress of the inner end, while programs of others run before teamo_receive on a port: what they accept does
+ * not reach teamo_receive, and nftables sends it here (docs/adr/0035). What teamo_receive sends here gets the same
+ * verdict again.
+ */
+SEC("tc")
+int teamo_recheck(struct __sk_buff *skb)
+{
+	__u32 zero = 0, slot;
+	const struct teamo_team *team = bpf_map_lookup_elem(&teamo_team, &zero);
+	const struct teamo_live *live = bpf_map_lookup_elem(&teamo_live, &zero);
+
+	if (!team || !live)
+		return TC_ACT_UNSPEC;
+	slot = teamo_slot_of_port(team, skb->ingress_ifindex);
+	if (slot == TEAMO_NO_SLOT || teamo_receives(live, slot))
+		return TC_ACT_UNSPEC;
+	return teamo_drop_rx(slot);
 }
 
 /*
@@ -398,7 +433,7 @@ int teamo_learn_device(struct __sk_buff *skb)
 	if (!team)
 		return TEAMO_NO_SLOT;
 	slot = teamo_slot_of_port(team, skb->ifindex);
-	return teamo_learn(skb, slot, skb->ifindex) ? (int)slot : TEAMO_NO_SLOT;
+	return teamo_learn(skb, slot) ? (int)slot : TEAMO_NO_SLOT;
 }
 
 char teamo_license[] SEC("license") = "GPL";

@@ -3,10 +3,9 @@
  * Whether a port has a link, read from the kernel's device for each packet: a lost link stops the port at the
  * next packet, also while no daemon runs.
  *
- * The kernel does not keep the device alive for us. Reading freed memory cannot fault (the load gives 0). A
- * device that was closed, deleted or moved to another namespace has no link: __dev_close_many() clears the
- * first bit before anything else happens. A wrong answer can only choose among the slots that the daemon
- * allows. docs/adr/0020.
+ * Whether it still is that device is known by a devmap: the kernel takes a device out of it when the device is
+ * deleted or moves to another namespace (dev_map_notification()), and keeps its memory until no program can read
+ * it any more. Memory, ifindex and name can all be those of another device a moment later. docs/adr/0020.
  */
 #ifndef TEAMO_LINKS_BPF_H
 #define TEAMO_LINKS_BPF_H
@@ -33,6 +32,14 @@ struct {
     __type(value, struct teamo_device);
 } teamo_devices SEC(".maps");
 
+/* The device of each slot, by its ifindex. */
+struct {
+    __uint(type, BPF_MAP_TYPE_DEVMAP);
+    __uint(max_entries, TEAMO_SLOTS);
+    __type(key, __u32);
+    __type(value, __u32);
+} teamo_there SEC(".maps");
+
 /* enum netdev_state_t, unchanged since 2.6. A port that waits for linkwatch drops packets until
  * dev_activate(). */
 #define TEAMO_STATE_START 1ul
@@ -52,42 +59,32 @@ static __always_inline bool teamo_probe_link(const struct teamo_device* known, b
     return !waits || (__u32)BPF_CORE_READ(device, carrier_down_count.counter) == known->losses;
 }
 
-/* False if the device is gone: what is read then belongs to something else. */
-static __always_inline bool teamo_is_device(const struct net_device* device,
-                                            const struct teamo_device* known) {
-    return (__u32)device->ifindex == known->ifindex && (__u64)device->nd_net.net == known->net;
-}
-
 static __always_inline bool teamo_read_link(const struct teamo_device* known, bool waits) {
     const struct net_device* device =
         bpf_rdonly_cast((const void*)known->address, bpf_core_type_id_kernel(struct net_device));
 
-    if ((device->state & TEAMO_STATE_BITS) != TEAMO_STATE_LINK || !teamo_is_device(device, known))
-        return false;
+    if ((device->state & TEAMO_STATE_BITS) != TEAMO_STATE_LINK) return false;
     return !waits || (__u32)device->carrier_down_count.counter == known->losses;
 }
 
+/* False if the slot's device is gone; another one may have its index. */
+static __always_inline bool teamo_is_there(__u32 slot) {
+    return teamo_link_reading == TEAMO_LINKS_UNSEEN || bpf_map_lookup_elem(&teamo_there, &slot);
+}
+
 /* True if the slot's device has a link, and (`may_wait`) had it without interruption if the slot must wait.
- * True also for a slot whose device is not known: then the daemon's tables decide alone. */
+ * True also for a slot whose device could not be learned: then the daemon's tables decide alone. */
 static __always_inline bool teamo_has_link(__u32 slot, bool may_wait) {
     const struct teamo_device* known;
     bool waits;
 
     if (teamo_link_reading == TEAMO_LINKS_UNSEEN) return true;
+    if (!teamo_is_there(slot)) return false;
     known = bpf_map_lookup_elem(&teamo_devices, &slot);
     if (!known || !known->address) return true;
     waits = may_wait && known->waits;
     return teamo_link_reading == TEAMO_LINKS_PROBED ? teamo_probe_link(known, waits)
                                                     : teamo_read_link(known, waits);
-}
-
-/* False if the slot's device is known to be gone, so that another one may have its index. */
-static __always_inline bool teamo_is_there(__u32 slot) {
-    const struct teamo_device* known = bpf_map_lookup_elem(&teamo_devices, &slot);
-
-    if (teamo_link_reading != TEAMO_LINKS_READ || !known || !known->address) return true;
-    return teamo_is_device(
-        bpf_rdonly_cast((const void*)known->address, bpf_core_type_id_kernel(struct net_device)), known);
 }
 
 /* Those of `slots` that have a link. A function of its own (not static), so that the verifier checks it once
@@ -101,7 +98,7 @@ __attribute__((noinline)) __u32 teamo_linked(__u32 slots, __u32 may_wait) {
 }
 
 /* Stores where the kernel keeps the device of this packet. */
-static __always_inline bool teamo_learn(struct __sk_buff* skb, __u32 slot, __u32 ifindex) {
+static __always_inline bool teamo_learn(struct __sk_buff* skb, __u32 slot) {
     struct teamo_device* known = bpf_map_lookup_elem(&teamo_devices, &slot);
     struct net_device* device = NULL;
 
@@ -110,10 +107,7 @@ static __always_inline bool teamo_learn(struct __sk_buff* skb, __u32 slot, __u32
     if (bpf_probe_read_kernel(&device, sizeof(device),
                               (const void*)skb + bpf_core_field_offset(struct sk_buff, dev)))
         return false;
-    known->address = 0;
-    known->net = (__u64)BPF_CORE_READ(device, nd_net.net);
-    known->ifindex = ifindex;
-    *(volatile __u64*)&known->address = (__u64)device;
+    known->address = (__u64)device;
     return true;
 }
 

@@ -2,8 +2,8 @@
 #include "datapath/team/bucket_meter.h"
 
 #include "datapath/bpf/abi.h"
+#include "datapath/programs/device_programs.h"
 #include "kernel/bpf/load_program.h"
-#include "kernel/netlink/traffic_control.h"
 #include "meter.skel.h"
 
 #include <bpf/bpf.h>
@@ -19,15 +19,15 @@ void BucketMeter::Destroy::operator()(teamo_meter* skeleton) const noexcept {
     teamo_meter__destroy(skeleton);
 }
 
-Result<BucketMeter> BucketMeter::open(IfIndex device) {
+Result<BucketMeter> BucketMeter::open(IfIndex device, DevicePrograms& hooks) {
     BucketMeter meter(teamo_meter__open());
     auto* skeleton = meter.skeleton_.get();
     if (skeleton == nullptr)
         return fail_errno(errno, "cannot open the BPF program that counts packets by bucket");
-    if (const int error = load_at_normal_priority([skeleton] { return teamo_meter__load(skeleton); });
-        error < 0)
-        return fail_errno(-error, "the kernel refuses to load the BPF program that counts packets by bucket");
-    TEAMO_TRY(attach_egress(device, bpf_program__fd(skeleton->progs.teamo_meter)));
+    TEAMO_TRY(load_programs("the BPF program that counts packets by bucket",
+                            [skeleton] { return teamo_meter__load(skeleton); }));
+    TEAMO_TRY(hooks.attach(device, Hook::egress, Duty::meter, Order::first,
+                           bpf_program__fd(skeleton->progs.teamo_meter)));
     return meter;
 }
 

@@ -8,16 +8,18 @@
 
 #include <memory>
 
-struct teamo_meter;
+struct teamo_meter; // NOLINT(readability-identifier-naming): of the skeleton, in C
 
 namespace teamo {
+
+class DevicePrograms;
 
 /// Counts the transmitted packets of each bucket on a device whose packets another datapath distributes
 /// (bpf/meter.bpf.c). The program stays attached when this process ends.
 class BucketMeter {
 public:
     /// Loads the program and attaches it to the device's egress, replacing an older one.
-    static Result<BucketMeter> open(IfIndex device);
+    static Result<BucketMeter> open(IfIndex device, DevicePrograms& hooks);
 
     /// Sets the fields of the hash.
     void set_fields(HashFields fields);

@@ -10,6 +10,6 @@ namespace teamo {
 bool knows_team_driver();
 
 /// ENOTSUP: built without libteam.
-Result<std::unique_ptr<Datapath>> open_team_datapath(TransmitMode mode);
+Result<std::unique_ptr<Datapath>> open_team_datapath(TransmitMode mode, DevicePrograms& hooks);
 
 } // namespace teamo

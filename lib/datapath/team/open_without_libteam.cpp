@@ -5,7 +5,7 @@ namespace teamo {
 
 bool knows_team_driver() { return false; }
 
-Result<std::unique_ptr<Datapath>> open_team_datapath(TransmitMode /*mode*/) {
+Result<std::unique_ptr<Datapath>> open_team_datapath(TransmitMode /*mode*/, DevicePrograms& /*hooks*/) {
     return fail(ENOTSUP, "/datapath: this program was built without libteam and cannot use the team driver; "
                          "use the datapath \"bond\" or \"bpf\"");
 }

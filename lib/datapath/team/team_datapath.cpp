@@ -4,7 +4,6 @@
 #include "datapath/master_device.h"
 #include "datapath/team/hash_program.h"
 #include "datapath/team/open_team.h"
-#include "kernel/netlink/traffic_control.h"
 #include "model/observation.h"
 
 #include <algorithm>
@@ -46,19 +45,19 @@ Result<> for_each_port(const Tables& tables, Action action) {
 
 bool knows_team_driver() { return true; }
 
-Result<std::unique_ptr<Datapath>> open_team_datapath(TransmitMode mode) {
-    auto datapath = TEAMO_TRY(TeamDatapath::open(mode));
+Result<std::unique_ptr<Datapath>> open_team_datapath(TransmitMode mode, DevicePrograms& hooks) {
+    auto datapath = TEAMO_TRY(TeamDatapath::open(mode, hooks));
     return std::unique_ptr<Datapath>(std::move(datapath));
 }
 
-Result<std::unique_ptr<TeamDatapath>> TeamDatapath::open(TransmitMode mode) {
+Result<std::unique_ptr<TeamDatapath>> TeamDatapath::open(TransmitMode mode, DevicePrograms& hooks) {
     auto links = TEAMO_TRY(LinkControl::open());
     auto counters = TEAMO_TRY(SlaveCounters::open());
     // Also loads the module.
     const bool receives_apart = mode == TransmitMode::hash && links.knows_kind(team_kind).value_or(false) &&
                                 TeamDriver::has_rx_enabled();
     std::unique_ptr<TeamDatapath> datapath(
-        new TeamDatapath(mode, std::move(links), std::move(counters), receives_apart));
+        new TeamDatapath(mode, hooks, std::move(links), std::move(counters), receives_apart));
     if (mode == TransmitMode::hash) {
         // Without BPF the daemon alone handles lost links.
         auto programs = ForwardPrograms::load(TEAMO_EXIT_DRIVER, /*by_cpu=*/false);
@@ -93,8 +92,8 @@ Result<> TeamDatapath::attach_team(const TeamDevice& device, const Tables& table
     return apply(tables);
 }
 
-Result<bool> TeamDatapath::makes_something(IfIndex port) const {
-    return avoidance_ ? lacks_clsact(port) : Result<bool>(false);
+Result<bool> TeamDatapath::lacks_program(IfIndex port) const {
+    return avoidance_ && !TEAMO_TRY(hooks_.has(port, Hook::egress, Duty::avoid_lost_link));
 }
 
 /// While clsact is made, the kernel drops what the device transmits, for some 20 ms (net/sched/sch_api.c:
@@ -117,18 +116,19 @@ void TeamDatapath::relieve(IfIndex port) {
 
 Result<> TeamDatapath::attach_port(IfIndex port, Slot /*slot*/) {
     if (avoidance_) {
-        if (TEAMO_TRY(lacks_clsact(port))) relieve(port);
-        TEAMO_TRY(attach_egress(port, avoidance_->avoid_lost_link()));
+        if (TEAMO_TRY(hooks_.makes_clsact(port, Hook::egress, Duty::avoid_lost_link))) relieve(port);
+        TEAMO_TRY(hooks_.attach(port, Hook::egress, Duty::avoid_lost_link, Order::first,
+                                avoidance_->avoid_lost_link()));
     }
     TEAMO_TRY(enslave(links_, port, team_));
     counters_.begin(port);
     return {};
 }
 
-Result<> TeamDatapath::detach_port(IfIndex port, bool made) {
+Result<> TeamDatapath::detach_port(IfIndex port, bool made_clsact) {
     counters_.forget(port);
     // A filter of a BPF team whose device is gone would drop all packets that arrive.
-    auto detached = detach(port, made);
+    auto detached = hooks_.detach_all(port, made_clsact);
     auto released = release_slave(links_, port, team_);
     return released ? detached : released;
 }
@@ -295,7 +295,7 @@ Result<BucketMeter*> TeamDatapath::meter() {
         return fail(EAGAIN, "the team does not hash yet");
     if (meter_refused_) return tl::unexpected(*meter_refused_); // the kernel will not change its mind
     if (!meter_) {
-        auto opened = BucketMeter::open(team_);
+        auto opened = BucketMeter::open(team_, hooks_);
         if (!opened) {
             if (!is_passing(opened.error())) meter_refused_ = opened.error();
             return tl::unexpected(opened.error());

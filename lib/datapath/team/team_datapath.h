@@ -8,6 +8,7 @@
 
 #include "datapath/datapath.h"
 #include "datapath/forward_programs.h"
+#include "datapath/programs/device_programs.h"
 #include "datapath/slave_counters.h"
 #include "datapath/team/bucket_meter.h"
 #include "datapath/team/team_driver.h"
@@ -16,7 +17,7 @@ namespace teamo {
 
 class TeamDatapath final : public Datapath {
 public:
-    static Result<std::unique_ptr<TeamDatapath>> open(TransmitMode mode);
+    static Result<std::unique_ptr<TeamDatapath>> open(TransmitMode mode, DevicePrograms& hooks);
 
     std::string_view name() const override { return "team"; }
     bool kernel_manages_ports() const override { return true; }
@@ -30,10 +31,10 @@ public:
     Result<std::optional<TeamDevice>> find_device(const Links& links, const std::string& name,
                                                   bool take_over) const override;
     Result<> attach_team(const TeamDevice& device, const Tables& tables) override;
-    Result<bool> makes_something(IfIndex port) const override;
+    Result<bool> lacks_program(IfIndex port) const override;
     /// The port must be down: the driver sets it up (team_port_add).
     Result<> attach_port(IfIndex port, Slot slot) override;
-    Result<> detach_port(IfIndex port, bool made) override;
+    Result<> detach_port(IfIndex port, bool made_clsact) override;
     Result<> apply(const Tables& tables) override;
     Result<std::array<PortCounters, max_ports + 1>> read_counters() override;
     Result<BucketCounters> read_bucket(std::uint8_t bucket) override;
@@ -46,8 +47,10 @@ public:
 private:
     static SlotSet enabled_slots(const Tables& tables);
     Result<BucketMeter*> meter();
-    TeamDatapath(TransmitMode mode, LinkControl links, SlaveCounters counters, bool receives_apart)
+    TeamDatapath(TransmitMode mode, DevicePrograms& hooks, LinkControl links, SlaveCounters counters,
+                 bool receives_apart)
         : mode_(mode),
+          hooks_(hooks),
           links_(std::move(links)),
           counters_(std::move(counters)),
           receives_apart_(receives_apart) {}
@@ -70,6 +73,7 @@ private:
     void relieve(IfIndex port);
 
     TransmitMode mode_;
+    DevicePrograms& hooks_;
     LinkControl links_;
     /// On the egress of each port: sends by another port while this one has no link. Only for the mode
     /// loadbalance; the others choose among ports with a link, except activebackup, which would receive

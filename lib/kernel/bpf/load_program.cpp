@@ -1,22 +1,85 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "kernel/bpf/load_program.h"
 
+#include "base/take_until.h"
+
+#include <bpf/libbpf.h>
 #include <sched.h>
 
+#include <algorithm>
+#include <cstdarg>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
 #include <thread>
 
 namespace teamo {
+namespace {
 
-int load_at_normal_priority(const std::function<int()>& load) {
+std::function<void(std::string_view)>& listener() {
+    static std::function<void(std::string_view)> heard_by;
+    return heard_by;
+}
+
+thread_local std::string* collected = nullptr; // the messages of the load in this thread
+
+constexpr std::size_t longest_message = 65536; // of the verifier's log the end counts
+
+/// Calls use(line) for each line that is not empty.
+void each_line(std::string_view text, const auto& use) {
+    while (!text.empty())
+        if (const auto line = take_until(text, "\n"); !line.empty()) use(line);
+}
+
+int hear(libbpf_print_level level, const char* format, va_list arguments) {
+    if (level != LIBBPF_WARN || (collected == nullptr && !listener())) return 0;
+    char* made = nullptr;
+    const int size = ::vasprintf(&made, format, arguments);
+    if (size < 0) return 0;
+    const std::unique_ptr<char, decltype(&std::free)> text(made, &std::free);
+    std::string_view message(made, static_cast<std::size_t>(size));
+    message.remove_prefix(message.size() - std::min(message.size(), longest_message));
+    if (collected != nullptr) collected->append(message);
+    if (listener()) each_line(message, listener());
+    return 0;
+}
+
+std::string_view without_prefix(std::string_view line) {
+    constexpr std::string_view prefix = "libbpf: ";
+    return line.starts_with(prefix) ? line.substr(prefix.size()) : line;
+}
+
+} // namespace
+
+std::string reason_in(std::string_view messages) {
+    std::string_view first, before, verdict;
+    each_line(messages, [&](std::string_view line) {
+        if (first.empty()) first = without_prefix(line);
+        // The verifier's last line counts instructions; its last words come before.
+        if (line.starts_with("processed ") && verdict.empty()) verdict = before;
+        before = line;
+    });
+    return std::string(verdict.empty() ? first : verdict);
+}
+
+void hear_libbpf(std::function<void(std::string_view line)> heard_by) { listener() = std::move(heard_by); }
+
+Result<> load_programs(std::string_view what, const std::function<int()>& load) {
+    libbpf_set_print(hear);
     int error = 0;
+    std::string said;
     std::thread([&] {
         // A new thread has it already if the daemon is at SCHED_RR with SCHED_RESET_ON_FORK, as by the unit,
         // which refuses this call.
         const sched_param none{};
         static_cast<void>(::sched_setscheduler(0, SCHED_OTHER, &none)); // of this thread
+        collected = &said;
         error = load();
     }).join();
-    return error;
+    if (error == 0) return {};
+    const auto reason = reason_in(said);
+    return fail(-error, fmt::format("the kernel refuses to load {}: {}{}{}", what, errno_text(-error),
+                                    reason.empty() ? "" : "; ", reason));
 }
 
 } // namespace teamo

@@ -161,11 +161,15 @@ Result<CpuTopology> read_cpu_topology(const std::string& root) {
     const fs::path sys = root + "/sys", system = sys / "devices" / "system";
     const auto online = TEAMO_TRY(read_online_cpus(root));
     const auto isolated = read_isolated(sys);
+    // Without irqaffinity= the mask has more CPUs than there are. A kernel without SMP has no file.
+    const auto mask = read_file(root + "/proc/irq/default_smp_affinity", 65536);
+    const auto interrupted = mask ? parse_cpu_mask(*mask) : std::nullopt;
     CpuTopology topology;
     for (const auto number : united(sysfs::cpus(system / "cpu" / "present").value_or(CpuList()), online)) {
         auto cpu = read_cpu(system, number);
         cpu.online = contains(online, number);
         cpu.isolated = contains(isolated, number);
+        cpu.interrupts = !interrupted || contains(*interrupted, number);
         topology.cpus.push_back(cpu);
     }
     take_nodes(system / "node", topology);

@@ -18,8 +18,9 @@
 
 namespace teamo {
 
-/// The machine's CPUs, from /sys/devices/system and the root cgroup. For an offline CPU the kernel shows
-/// little more than its node; it gets a core and a cache of its own. `root`: the directory that contains sys.
+/// The machine's CPUs, from /sys/devices/system, the root cgroup and /proc/irq/default_smp_affinity. For an
+/// offline CPU the kernel shows little more than its node; it gets a core and a cache of its own. `root`: the
+/// directory that contains sys and proc.
 Result<CpuTopology> read_cpu_topology(const std::string& root = "");
 
 /// The CPUs that are online.

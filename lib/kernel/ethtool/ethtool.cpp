@@ -58,9 +58,8 @@ Result<Ethtool> Ethtool::open() {
 
 NlMessage Ethtool::make_request(std::uint8_t command, int header_attribute, IfIndex index) const {
     auto message = make_generic_message(family_, ETHTOOL_GENL_VERSION, command, NLM_F_ACK);
-    auto* header = nla_nest_start(message.get(), header_attribute);
+    const Nest header(message.get(), header_attribute);
     nla_put_u32(message.get(), ETHTOOL_A_HEADER_DEV_INDEX, index.value);
-    nla_nest_end(message.get(), header);
     return message;
 }
 
@@ -131,16 +130,13 @@ Result<Features> parse_features(std::span<const std::byte> attributes) {
 }
 
 void put_features(nl_msg* message, const FeatureSettings& settings) {
-    auto* wanted = nla_nest_start(message, ETHTOOL_A_FEATURES_WANTED);
-    auto* bits = nla_nest_start(message, ETHTOOL_A_BITSET_BITS);
+    const Nest wanted(message, ETHTOOL_A_FEATURES_WANTED);
+    const Nest bits(message, ETHTOOL_A_BITSET_BITS);
     for (const auto& [name, on] : settings) {
-        auto* bit = nla_nest_start(message, ETHTOOL_A_BITSET_BITS_BIT);
+        const Nest bit(message, ETHTOOL_A_BITSET_BITS_BIT);
         nla_put_string(message, ETHTOOL_A_BITSET_BIT_NAME, name.c_str());
         if (on) nla_put_flag(message, ETHTOOL_A_BITSET_BIT_VALUE);
-        nla_nest_end(message, bit);
     }
-    nla_nest_end(message, bits);
-    nla_nest_end(message, wanted);
 }
 
 IfIndex device_of_ethtool_event(const nlmsghdr* message) {

@@ -84,6 +84,13 @@ Result<DeviceFolder> find_device_folder(const Link& link, const std::string& roo
     return folder;
 }
 
+std::string read_driver(const Link& link, const std::string& root) {
+    const auto folder = find_device_folder(link, root);
+    if (!folder) return {};
+    std::error_code error;
+    return fs::read_symlink(folder->net / "device" / "driver", error).filename().string();
+}
+
 Result<bool> has_random_address(const Link& link, const std::string& root) {
     return sysfs::number(TEAMO_TRY(find_device_folder(link, root)).net / "addr_assign_type") ==
            NET_ADDR_RANDOM;

@@ -26,6 +26,9 @@ struct DeviceFolder {
 /// `root`: the directory that contains sys.
 Result<DeviceFolder> find_device_folder(const Link& link, const std::string& root = "");
 
+/// The driver of its hardware: "e1000e", "virtio_net". Empty for a virtual device, and if it cannot be read.
+std::string read_driver(const Link& link, const std::string& root = "");
+
 /// The kernel made its address up (NET_ADDR_RANDOM); nobody has set one since.
 Result<bool> has_random_address(const Link& link, const std::string& root = "");
 

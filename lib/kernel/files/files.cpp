@@ -92,7 +92,8 @@ std::optional<bool> read_disable_ipv6(std::string_view device) {
 }
 
 Result<> write_disable_ipv6(std::string_view device, bool disabled) {
-    return write_into(disable_ipv6_path(device), disabled ? "1" : "0");
+    auto written = write_into(disable_ipv6_path(device), disabled ? "1" : "0");
+    return !written && written.error().number == ENOENT ? Result<>() : written;
 }
 
 std::uint64_t network_namespace() {

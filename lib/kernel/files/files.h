@@ -28,8 +28,10 @@ Result<> write_into(const std::string& path, std::string_view content);
 /// Removes a file of ours if it exists. Retries passing failures, at most 3 attempts.
 void remove_file(const std::string& path);
 
-/// net.ipv6.conf.DEVICE.disable_ipv6; none on a kernel without IPv6.
+/// net.ipv6.conf.DEVICE.disable_ipv6; none on a kernel without IPv6, and of a device whose MTU is below 1280
+/// bytes (net/ipv6/addrconf.c: addrconf_notify).
 std::optional<bool> read_disable_ipv6(std::string_view device);
+/// Does nothing to a device without the setting.
 Result<> write_disable_ipv6(std::string_view device, bool disabled);
 
 /// The inode of the calling thread's network namespace; 0 if /proc does not show it.

@@ -124,6 +124,7 @@ Places places_of(PortInterrupts& port, std::span<const std::string> device_names
         for (const auto& vector : queue.vectors)
             queues[vector.irq] = &queue;
     auto vectors = vectors_of(port);
+    vectors.insert(vectors.end(), port.spare.begin(), port.spare.end());
     std::ranges::sort(vectors, {}, &IrqVector::irq); // igb's receive vectors come first
     const auto roles = roles_of(vectors, device_names);
     Places by_vector;

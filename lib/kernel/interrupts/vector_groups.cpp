@@ -68,6 +68,7 @@ void group_vectors(PortInterrupts& port, std::vector<IrqVector> vectors, const N
     port.source = VectorSource::none;
     port.queues.clear();
     port.others.clear();
+    port.spare.clear();
     if (vectors.empty()) return;
     const auto roles = roles_of(vectors, device_names);
     const auto by_family = reported_queues(netdev_queues);
@@ -92,8 +93,11 @@ void group_vectors(PortInterrupts& port, std::vector<IrqVector> vectors, const N
             put(port, queue, std::move(vectors[at]));
         else if (kind == VectorRole::Kind::unknown && !named && !any_reported)
             put(port, 0, std::move(vectors[at]));
+        else if (kind == VectorRole::Kind::queue)
+            port.spare.push_back(
+                std::move(vectors[at])); // ethtool -L; RoCE and NVMe may use them (mlx5_comp)
         else if (kind != VectorRole::Kind::foreign)
-            port.others.push_back(std::move(vectors[at])); // also unused queues (ethtool -L)
+            port.others.push_back(std::move(vectors[at]));
     }
     if (any_reported)
         port.source = VectorSource::netdev;

@@ -4,12 +4,14 @@
 #include "base/whole_number.h"
 
 #include <linux/if_link.h>
+#include <linux/ipv6.h>
 #include <linux/rtnetlink.h>
 #include <linux/veth.h>
 #include <net/if.h>
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <limits>
 #include <new>
 
@@ -70,6 +72,17 @@ std::vector<std::string> altnames_of(nlattr* list) {
     return names;
 }
 
+/// `attributes`: those of IPv6 about a device. A device without them has no IPv6.
+bool has_ipv6(const nlattr* attributes) {
+    const auto* settings = attribute_in(attributes, IFLA_INET6_CONF);
+    constexpr std::size_t at = DEVCONF_DISABLE_IPV6 * sizeof(std::int32_t);
+    std::int32_t disabled = 1;
+    if (settings == nullptr || static_cast<std::size_t>(nla_len(settings)) < at + sizeof disabled)
+        return false;
+    std::memcpy(&disabled, static_cast<const std::byte*>(nla_data(settings)) + at, sizeof disabled);
+    return disabled == 0;
+}
+
 void put_address(nl_msg* message, const MacAddress& address) {
     nla_put(message, IFLA_ADDRESS, static_cast<int>(address.bytes.size()), address.bytes.data());
 }
@@ -96,17 +109,6 @@ NlMessage new_link_message(std::string_view name, const MacAddress& address) {
     return message;
 }
 
-struct Nest {
-    Nest(nl_msg* message, int type) : message_(message), start_(nla_nest_start(message, type)) {}
-    ~Nest() { nla_nest_end(message_, start_); }
-    Nest(const Nest&) = delete;
-    Nest& operator=(const Nest&) = delete;
-
-private:
-    nl_msg* message_;
-    nlattr* start_;
-};
-
 /// Only RTM_NEWLINK can change a slave's options (net/core/rtnetlink.c).
 template <class PutData>
 NlMessage bond_slave_message(IfIndex slave, const PutData& put_data) {
@@ -118,6 +120,11 @@ NlMessage bond_slave_message(IfIndex slave, const PutData& put_data) {
         put_data(message.get());
     }
     return message;
+}
+
+bool has_xdp(const nlattr* xdp) {
+    const auto* attached = attribute_in(xdp, IFLA_XDP_ATTACHED);
+    return attached != nullptr && nla_len(attached) >= 1 && nla_get_u8(attached) != XDP_ATTACHED_NONE;
 }
 
 NlMessage altname_message(int type, int extra, IfIndex index, std::string_view altname) {
@@ -158,7 +165,9 @@ std::optional<Link> parse_link(const nlmsghdr* message) {
     link.master = IfIndex{number(IFLA_MASTER)};
     link.lower = IfIndex{number(IFLA_LINK)};
     link.lower_elsewhere = attributes[IFLA_LINK_NETNSID] != nullptr;
+    link.has_xdp = has_xdp(attributes[IFLA_XDP]);
     link.promiscuity = number(IFLA_PROMISCUITY);
+    link.ipv6 = has_ipv6(attribute_in(attributes[IFLA_AF_SPEC], AF_INET6));
     link.carrier_losses = number(IFLA_CARRIER_DOWN_COUNT);
     link.gso_max = {number(IFLA_GSO_MAX_SIZE), number(IFLA_GSO_MAX_SEGS),
                     number(attribute_gso_ipv4_max_size)};
@@ -166,6 +175,16 @@ std::optional<Link> parse_link(const nlmsghdr* message) {
     link.alias = text_in(attributes[IFLA_IFALIAS]);
     link.altnames = altnames_of(attributes[IFLA_PROP_LIST]);
     return link;
+}
+
+std::optional<Ipv6Event> parse_ipv6_event(const nlmsghdr* message) {
+    if (message->nlmsg_type != RTM_NEWLINK && message->nlmsg_type != RTM_DELLINK) return std::nullopt;
+    if (nlmsg_valid_hdr(message, sizeof(ifinfomsg)) == 0) return std::nullopt;
+    const auto* header = static_cast<const ifinfomsg*>(nlmsg_data(message));
+    if (header->ifi_family != AF_INET6) return std::nullopt;
+    return Ipv6Event{.device = IfIndex{static_cast<std::uint32_t>(header->ifi_index)},
+                     .on = message->nlmsg_type == RTM_NEWLINK &&
+                           has_ipv6(attribute_in<ifinfomsg>(message, IFLA_PROTINFO))};
 }
 
 Result<LinkControl> LinkControl::open() {
@@ -185,7 +204,18 @@ Result<Links> LinkControl::read_all() {
 }
 
 Result<Link> LinkControl::read(IfIndex index) {
-    const auto make = [index] { return link_message(RTM_GETLINK, index, 0); };
+    return read_one([index] { return link_message(RTM_GETLINK, index, 0); });
+}
+
+Result<Link> LinkControl::read(std::string_view name) {
+    return read_one([name] {
+        auto message = link_message(RTM_GETLINK, IfIndex{}, 0);
+        put_text(message.get(), IFLA_ALT_IFNAME, name);
+        return message;
+    });
+}
+
+Result<Link> LinkControl::read_one(const std::function<NlMessage()>& make) {
     auto found = TEAMO_TRY(socket_.list(make, parse_link));
     if (found.empty()) return fail(ENODEV, errno_text(ENODEV));
     return std::move(found.back());

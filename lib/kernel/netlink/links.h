@@ -9,6 +9,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string_view>
 
@@ -16,6 +17,14 @@ namespace teamo {
 
 /// Parses one RTM_NEWLINK or RTM_DELLINK message; none for other messages, and for those that are too short.
 std::optional<Link> parse_link(const nlmsghdr* message);
+
+/// Whether IPv6 is on, of a device that it was switched on for, or that has lost it.
+struct Ipv6Event {
+    IfIndex device;
+    bool on = false;
+};
+/// Parses a message of the group RTNLGRP_IPV6_IFINFO; none for other messages.
+std::optional<Ipv6Event> parse_ipv6_event(const nlmsghdr* message);
 
 /// Reads and changes devices. Errors have the kernel's own text. Changes are not compared with the present
 /// state; that is up to the caller.
@@ -25,6 +34,8 @@ public:
 
     Result<Links> read_all();
     Result<Link> read(IfIndex index);
+    /// By its name or an alternative one.
+    Result<Link> read(std::string_view name);
 
     /// Creates a pair of kind veth or netkit: `name` with that address (all zero: the kernel chooses one) and
     /// the inner end, both down. netkit (kernel 6.7 and later) is in layer 2 mode and drops packets until it
@@ -65,6 +76,7 @@ public:
 
 private:
     explicit LinkControl(NetlinkSocket socket) : socket_(std::move(socket)) {}
+    Result<Link> read_one(const std::function<NlMessage()>& make);
     Result<> create(std::string_view kind, std::string_view name, const MacAddress& address);
     NetlinkSocket socket_;
 };

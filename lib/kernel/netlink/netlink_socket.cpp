@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "kernel/netlink/netlink_socket.h"
 
+#include <arpa/inet.h>
 #include <linux/genetlink.h>
+#include <linux/netfilter/nfnetlink.h>
 #include <linux/netlink.h>
 #include <netlink/errno.h>
 #include <netlink/genl/genl.h>
@@ -24,6 +26,11 @@ struct Answer {
     bool single = false; ///< the first message is the whole answer
     bool done = false;
 };
+
+std::string text_of(const Answer& answer) {
+    const auto reason = errno_text(answer.error);
+    return answer.text.empty() ? reason : fmt::format("{} ({})", answer.text, reason);
+}
 
 /// The kernel's own error text, if there is one (NETLINK_EXT_ACK).
 std::string kernel_text(const nlmsghdr* header, const nlmsgerr* error) {
@@ -175,13 +182,54 @@ Result<> NetlinkSocket::exchange(nl_msg* message, const Receiver& receiver) {
             return reopen(errno_of(error), fmt::format("netlink: {}", nl_geterror(error)));
     }
     if (answer.error == 0) return {};
-    const auto reason = errno_text(answer.error);
-    return fail(answer.error, answer.text.empty() ? reason : fmt::format("{} ({})", answer.text, reason));
+    return fail(answer.error, text_of(answer));
 }
 
 Result<> NetlinkSocket::request(NlMessage message) {
     nlmsg_hdr(message.get())->nlmsg_flags |= NLM_F_ACK;
     return exchange(message.get(), {});
+}
+
+Result<> NetlinkSocket::send_batch(int subsystem, std::span<const NlMessage> messages) {
+    std::vector<std::byte> batch;
+    const auto add = [&batch](nl_msg* message) {
+        const auto* header = nlmsg_hdr(message);
+        const auto* first = reinterpret_cast<const std::byte*>(header);
+        batch.insert(batch.end(), first, first + header->nlmsg_len);
+        batch.resize(NLMSG_ALIGN(batch.size()));
+    };
+    const auto edge = [subsystem](int type) {
+        return make_message(type, NLM_F_REQUEST,
+                            nfgenmsg{.nfgen_family = AF_UNSPEC,
+                                     .version = NFNETLINK_V0,
+                                     .res_id = htons(static_cast<std::uint16_t>(subsystem))});
+    };
+    add(edge(NFNL_MSG_BATCH_BEGIN).get());
+    for (const auto& message : messages) {
+        nlmsg_hdr(message.get())->nlmsg_flags |= NLM_F_ACK;
+        nl_complete_msg(socket_.get(), message.get());
+        add(message.get());
+    }
+    add(edge(NFNL_MSG_BATCH_END).get());
+    if (const int error = nl_sendto(socket_.get(), batch.data(), batch.size()); error < 0)
+        return reopen(errno_of(error), fmt::format("netlink: {}", nl_geterror(error)));
+    return {};
+}
+
+Result<> NetlinkSocket::transaction(int subsystem, std::vector<NlMessage> messages) {
+    TEAMO_TRY(send_batch(subsystem, messages));
+    Answer answer{.receiver = {}};
+    const auto callbacks = callbacks_for(answer);
+    nl_cb_set(callbacks.get(), NL_CB_ACK, NL_CB_CUSTOM, on_acknowledged, &answer);
+    nl_cb_set(callbacks.get(), NL_CB_SEQ_CHECK, NL_CB_CUSTOM, skip_sequence_check, nullptr);
+    nl_cb_err(callbacks.get(), NL_CB_CUSTOM, on_error, &answer);
+    // Each message has an answer, but a batch that is refused as a whole has one.
+    for (std::size_t answered = 0; answered < messages.size(); ++answered) {
+        const int error = nl_recvmsgs(socket_.get(), callbacks.get());
+        if (answer.error != 0) return reopen(answer.error, text_of(answer));
+        if (error < 0) return reopen(errno_of(error), fmt::format("netlink: {}", nl_geterror(error)));
+    }
+    return {};
 }
 
 Result<> NetlinkSocket::dump(const std::function<NlMessage()>& make, const Receiver& receiver,

@@ -43,6 +43,21 @@ NlMessage make_message(int type, int flags, Header header) {
     return message;
 }
 
+/// A nest of attributes, which ends with this object.
+class Nest {
+public:
+    Nest(nl_msg* message, int type) : message_(message), start_(nla_nest_start(message, type)) {
+        if (start_ == nullptr) throw std::bad_alloc();
+    }
+    ~Nest() { nla_nest_end(message_, start_); }
+    Nest(const Nest&) = delete;
+    Nest& operator=(const Nest&) = delete;
+
+private:
+    nl_msg* message_;
+    nlattr* start_;
+};
+
 /// A request to a family of generic netlink.
 NlMessage make_generic_message(int family, std::uint8_t version, std::uint8_t command, int flags);
 
@@ -58,6 +73,9 @@ public:
 
     /// Sends, and waits for the kernel's answer. The error has the kernel's errno and text.
     Result<> request(NlMessage message);
+
+    /// Sends all of them as one transaction of nfnetlink: the kernel does what they say at once, or nothing.
+    Result<> transaction(int subsystem, std::vector<NlMessage> messages);
 
     /// Sends, and passes every message of the answer to `receiver`. If the list changed during the dump
     /// (NLM_F_DUMP_INTR), calls `restart` and starts again, at most 8 times in all.
@@ -88,6 +106,7 @@ private:
     NetlinkSocket(NlSocket socket, int protocol) : socket_(std::move(socket)), protocol_(protocol) {}
     Result<> reopen(int error, std::string text);
     Result<> exchange(nl_msg* message, const Receiver& receiver);
+    Result<> send_batch(int subsystem, std::span<const NlMessage> messages);
     NlSocket socket_;
     int protocol_;
 };

@@ -23,12 +23,13 @@ Result<> add_shaper(IfIndex device, const Shaper& shaper) {
     parameters.rate.rate = static_cast<std::uint32_t>(
         std::min<std::uint64_t>(shaper.rate, std::numeric_limits<std::uint32_t>::max()));
     parameters.limit = shaper.limit;
-    auto* options = nla_nest_start(message.get(), TCA_OPTIONS);
-    nla_put(message.get(), TCA_TBF_PARMS, sizeof parameters, &parameters);
-    nla_put_u32(message.get(), TCA_TBF_BURST, shaper.burst);
-    if (shaper.rate > std::numeric_limits<std::uint32_t>::max())
-        nla_put_u64(message.get(), TCA_TBF_RATE64, shaper.rate);
-    nla_nest_end(message.get(), options);
+    {
+        const Nest options(message.get(), TCA_OPTIONS);
+        nla_put(message.get(), TCA_TBF_PARMS, sizeof parameters, &parameters);
+        nla_put_u32(message.get(), TCA_TBF_BURST, shaper.burst);
+        if (shaper.rate > std::numeric_limits<std::uint32_t>::max())
+            nla_put_u64(message.get(), TCA_TBF_RATE64, shaper.rate);
+    }
     auto socket = TEAMO_TRY(NetlinkSocket::open(NETLINK_ROUTE));
     return within("a token bucket (tbf)", socket.request(std::move(message)));
 }

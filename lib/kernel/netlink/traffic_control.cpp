@@ -1,37 +1,31 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "kernel/netlink/traffic_control.h"
 
-#include "kernel/netlink/netlink_socket.h"
-
 #include <bpf/libbpf.h>
 #include <linux/pkt_cls.h>
 #include <linux/pkt_sched.h>
 #include <linux/rtnetlink.h>
+#include <linux/tc_act/tc_mirred.h>
 
-#include <algorithm>
+#include <array>
 
 namespace teamo {
 namespace {
 
-// tc(8) numbers filters without a priority from 49152 down, so ours runs last: filters and counters of other
-// programs see the port's packets first.
-constexpr std::uint32_t our_priority = 50000, guard_priority = 49900;
-constexpr std::uint32_t our_handle = 0x7ea0;
-// The filter's name is the program's name, cut to 15 letters by the kernel, and ":[id]" from libbpf.
-constexpr std::string_view our_names = "teamo_";
-
-bpf_tc_hook hook_of(IfIndex device, bpf_tc_attach_point point) {
+bpf_tc_hook hook_of(IfIndex device, int point) {
     bpf_tc_hook hook{};
     hook.sz = sizeof hook;
     hook.ifindex = static_cast<int>(device.value);
-    hook.attach_point = point;
+    hook.attach_point = static_cast<bpf_tc_attach_point>(point);
     return hook;
 }
 
-bpf_tc_opts our_place(std::uint32_t priority) {
+bpf_tc_attach_point point_of(TcHook hook) { return hook == TcHook::ingress ? BPF_TC_INGRESS : BPF_TC_EGRESS; }
+
+bpf_tc_opts place_of(std::uint32_t priority, std::uint32_t handle) {
     bpf_tc_opts options{};
     options.sz = sizeof options;
-    options.handle = our_handle;
+    options.handle = handle;
     options.priority = priority;
     return options;
 }
@@ -43,120 +37,142 @@ NlMessage tc_message(int type, int flags, IfIndex device, std::uint32_t parent) 
     return make_message(type, NLM_F_REQUEST | flags, header);
 }
 
-/// The filters of one direction of clsact; empty if there is no clsact.
-Result<std::vector<TcFilter>> read_filters(IfIndex device, std::uint32_t minor) {
-    auto socket = TEAMO_TRY(NetlinkSocket::open(NETLINK_ROUTE));
+/// The attribute of the actions in TCA_OPTIONS; 0: a kind that we do not know.
+int actions_attribute(std::string_view kind) {
+    constexpr std::array<std::pair<std::string_view, int>, 7> known{{{"u32", TCA_U32_ACT},
+                                                                     {"matchall", TCA_MATCHALL_ACT},
+                                                                     {"flower", TCA_FLOWER_ACT},
+                                                                     {"basic", TCA_BASIC_ACT},
+                                                                     {"fw", TCA_FW_ACT},
+                                                                     {"flow", TCA_FLOW_ACT},
+                                                                     {"bpf", TCA_BPF_ACT}}};
+    for (const auto& [name, attribute] : known)
+        if (name == kind) return attribute;
+    return 0;
+}
+
+/// struct tc_gen of all actions: index, capab, action; tc_police has no capab, and another attribute.
+int control_of(const std::string& kind, const nlattr* options) {
+    if (kind == "police")
+        return static_cast<int>(
+            struct_in<std::array<std::uint32_t, 2>>(attribute_in(options, TCA_POLICE_TBF))[1]);
+    constexpr int parameters = 2; // TCA_*_PARMS
+    const auto* found = attribute_in(options, parameters);
+    if (found == nullptr) return TC_ACT_OK;
+    return static_cast<int>(struct_in<std::array<std::uint32_t, 3>>(found)[2]);
+}
+
+/// The last action decides, if the ones before it continue with it. A list that ends with "pipe" ends the
+/// classification as "ok" does (net/sched/act_api.c: tcf_action_exec).
+TcVerdict verdict_of(const nlattr* actions) {
+    for (int place = 1; place <= TCA_ACT_MAX_PRIO; ++place) {
+        const auto* action = attribute_in(actions, place);
+        if (action == nullptr) break;
+        const auto kind = text_in(attribute_in(action, TCA_ACT_KIND));
+        switch (control_of(kind, attribute_in(action, TCA_ACT_OPTIONS))) {
+        case TC_ACT_UNSPEC: return TcVerdict::goes_on;
+        case TC_ACT_PIPE: break;
+        case TC_ACT_STOLEN:
+        case TC_ACT_QUEUED:
+        case TC_ACT_REDIRECT:
+        case TC_ACT_TRAP: return TcVerdict::takes;
+        default: return TcVerdict::ends;
+        }
+    }
+    return TcVerdict::ends;
+}
+
+/// The device was removed, or has no such hook.
+bool has_no_hook(int error) { return error == ENOENT || error == EINVAL || error == ENODEV; }
+
+} // namespace
+
+Result<std::vector<TcFilter>> read_filters(NetlinkSocket& socket, IfIndex device, TcHook hook) {
+    const auto minor = hook == TcHook::ingress ? TC_H_MIN_INGRESS : TC_H_MIN_EGRESS;
     const auto make = [device, minor] {
         return tc_message(RTM_GETTFILTER, NLM_F_DUMP, device, TC_H_MAKE(TC_H_CLSACT, minor));
     };
     auto filters = socket.list(make, parse_tc_filter);
-    const int error = filters ? 0 : filters.error().number;
-    if (error == ENOENT || error == EINVAL || error == ENODEV) return std::vector<TcFilter>();
+    if (!filters && has_no_hook(filters.error().number)) return std::vector<TcFilter>();
     return within("tc filters", std::move(filters));
 }
 
-bool has_name_of_ours(const TcFilter& filter) { return filter.name.starts_with(our_names); }
-bool has_our_place(const TcFilter& filter, std::uint32_t priority) {
-    return filter.priority == priority && filter.handle == our_handle;
-}
-bool is_ours(const TcFilter& filter) {
-    return (has_our_place(filter, our_priority) || has_our_place(filter, guard_priority)) &&
-           has_name_of_ours(filter);
-}
-
-Result<> attach(IfIndex device, bpf_tc_attach_point point, std::uint32_t minor, std::uint32_t priority,
-                int program) {
-    auto hook = hook_of(device, point);
-    const int created = bpf_tc_hook_create(&hook);
-    if (created < 0 && created != -EEXIST) return fail_errno(-created, "cannot create a clsact qdisc");
-
-    const auto filters = TEAMO_TRY(read_filters(device, minor));
-    for (const auto& filter : filters)
-        if (has_our_place(filter, priority) && !has_name_of_ours(filter))
-            return fail(
-                EEXIST,
-                fmt::format("another program's tc filter ({}) has priority {} handle {:#x}; remove it",
-                            filter.name, priority, our_handle));
-    auto place = our_place(priority);
-    place.prog_fd = program;
-    // A replace swaps the program under RCU (net/sched/cls_bpf.c): no packet passes without a program.
-    place.flags = BPF_TC_F_REPLACE;
-    if (const int error = bpf_tc_attach(&hook, &place); error < 0) return fail_errno(-error, "tc filter");
-    return {};
-}
-
-Result<> detach_filters(IfIndex device, bpf_tc_attach_point point, const std::vector<TcFilter>& filters,
-                        std::uint32_t priority) {
-    const auto is_there = [priority](const TcFilter& filter) {
-        return has_our_place(filter, priority) && has_name_of_ours(filter);
-    };
-    if (std::ranges::none_of(filters, is_there)) return {};
-    auto hook = hook_of(device, point);
-    auto place = our_place(priority);
-    if (const int error = bpf_tc_detach(&hook, &place); error < 0 && error != -ENOENT)
-        return fail_errno(-error, "tc filter");
-    return {};
-}
-
-} // namespace
-
-std::optional<TcFilter> parse_tc_filter(const nlmsghdr* message) {
-    const auto* header = header_in<tcmsg>(message, RTM_NEWTFILTER);
-    if (header == nullptr || header->tcm_handle == 0) return std::nullopt;
-    return TcFilter{.priority = TC_H_MAJ(header->tcm_info) >> 16,
-                    .handle = header->tcm_handle,
-                    .name = text_in(attribute_in(attribute_in<tcmsg>(message, TCA_OPTIONS), TCA_BPF_NAME))};
-}
-
-Result<bool> lacks_clsact(IfIndex device) {
-    // A filter shows that it is there. Asked for the qdisc itself, the kernel tells all who listen, as of a
-    // change (net/sched/sch_api.c: qdisc_notify).
-    for (const auto minor : {TC_H_MIN_INGRESS, TC_H_MIN_EGRESS})
-        if (!TEAMO_TRY(read_filters(device, minor)).empty()) return false;
-    auto socket = TEAMO_TRY(NetlinkSocket::open(NETLINK_ROUTE));
-    bool there = false;
+Result<std::string> read_hook_qdisc(NetlinkSocket& socket, IfIndex device) {
+    std::string kind;
     // With a parent the kernel returns the qdisc only if the request has NLM_F_ECHO, and nothing if it was
     // removed (net/sched/sch_api.c: tc_get_qdisc, qdisc_notify).
     auto read = socket.dump(
         [device] { return tc_message(RTM_GETQDISC, NLM_F_ACK | NLM_F_ECHO, device, TC_H_CLSACT); },
-        [&there](const nlmsghdr* message) { there = there || message->nlmsg_type == RTM_NEWQDISC; }, [] {});
-    if (!read && read.error().number != ENOENT) return within("qdiscs", std::move(read.error()));
-    return !there;
+        [&kind](const nlmsghdr* message) {
+            if (header_in<tcmsg>(message, RTM_NEWQDISC) != nullptr)
+                kind = text_in(attribute_in<tcmsg>(message, TCA_KIND));
+        },
+        [] {});
+    if (!read && !has_no_hook(read.error().number)) return within("qdiscs", std::move(read.error()));
+    return kind;
 }
 
-Result<> attach_ingress(IfIndex device, int program) {
-    return attach(device, BPF_TC_INGRESS, TC_H_MIN_INGRESS, our_priority, program);
+Result<> create_clsact(IfIndex device) {
+    auto hook = hook_of(device, BPF_TC_INGRESS);
+    const int created = bpf_tc_hook_create(&hook);
+    if (created < 0 && created != -EEXIST) return fail_errno(-created, "cannot create a clsact qdisc");
+    return {};
 }
 
-Result<> attach_egress(IfIndex device, int program) {
-    return attach(device, BPF_TC_EGRESS, TC_H_MIN_EGRESS, our_priority, program);
-}
-
-Result<> attach_guard(IfIndex device, int program) {
-    return attach(device, BPF_TC_INGRESS, TC_H_MIN_INGRESS, guard_priority, program);
-}
-
-Result<> detach_guard(IfIndex device) {
-    const auto filters = TEAMO_TRY(read_filters(device, TC_H_MIN_INGRESS));
-    return detach_filters(device, BPF_TC_INGRESS, filters, guard_priority);
-}
-
-Result<> detach(IfIndex device, bool remove_clsact) {
-    bool others = false;
-    for (const auto& [point, minor] :
-         {std::pair{BPF_TC_INGRESS, TC_H_MIN_INGRESS}, std::pair{BPF_TC_EGRESS, TC_H_MIN_EGRESS}}) {
-        const auto filters = TEAMO_TRY(read_filters(device, minor));
-        others = others || !std::ranges::all_of(filters, is_ours);
-        for (const auto priority : {guard_priority, our_priority})
-            TEAMO_TRY(detach_filters(device, point, filters, priority));
-    }
-    if (!remove_clsact || others) return {};
-    // Removed by somebody else: the kernel then has a placeholder there, and answers EINVAL.
-    if (TEAMO_TRY(lacks_clsact(device))) return {};
-    auto qdisc = hook_of(device, static_cast<bpf_tc_attach_point>(BPF_TC_INGRESS | BPF_TC_EGRESS));
-    if (const int error = bpf_tc_hook_destroy(&qdisc); error < 0 && error != -ENOENT)
+Result<> remove_hook_qdisc(IfIndex device) {
+    auto qdisc = hook_of(device, BPF_TC_INGRESS | BPF_TC_EGRESS);
+    if (const int error = bpf_tc_hook_destroy(&qdisc); error < 0 && error != -ENOENT && error != -EINVAL)
         return fail_errno(-error, "clsact qdisc");
     return {};
+}
+
+Result<> attach_filter(IfIndex device, TcHook hook, std::uint32_t priority, std::uint32_t handle,
+                       int program) {
+    auto on = hook_of(device, point_of(hook));
+    auto place = place_of(priority, handle);
+    place.prog_fd = program;
+    // A replace swaps the program under RCU (net/sched/cls_bpf.c): no packet passes without a program.
+    place.flags = BPF_TC_F_REPLACE;
+    if (const int error = bpf_tc_attach(&on, &place); error < 0) return fail_errno(-error, "tc filter");
+    return {};
+}
+
+Result<> detach_filter(IfIndex device, TcHook hook, std::uint32_t priority, std::uint32_t handle) {
+    auto on = hook_of(device, point_of(hook));
+    auto place = place_of(priority, handle);
+    if (const int error = bpf_tc_detach(&on, &place); error < 0 && !has_no_hook(-error))
+        return fail_errno(-error, "tc filter");
+    return {};
+}
+
+std::optional<TcFilter> parse_tc_filter(const nlmsghdr* message) {
+    const auto* header = header_in<tcmsg>(message, RTM_NEWTFILTER);
+    // Frames begin in chain 0; a filter of another chain sees only what an action sends there.
+    if (header == nullptr || header->tcm_handle == 0 ||
+        number_in(attribute_in<tcmsg>(message, TCA_CHAIN)).value_or(0) != 0)
+        return std::nullopt;
+    const auto* options = attribute_in<tcmsg>(message, TCA_OPTIONS);
+    TcFilter filter{.priority = TC_H_MAJ(header->tcm_info) >> 16,
+                    .handle = header->tcm_handle,
+                    .kind = text_in(attribute_in<tcmsg>(message, TCA_KIND))};
+    if (const int attribute = actions_attribute(filter.kind); attribute != 0)
+        if (const auto* actions = attribute_in(options, attribute); actions != nullptr)
+            filter.verdict = verdict_of(actions);
+    // A hash table of u32, which is no filter (net/sched/cls_u32.c: u32_dump).
+    if (filter.kind == "u32" && attribute_in(options, TCA_U32_SEL) == nullptr) return std::nullopt;
+    if (filter.kind != "bpf") return filter;
+    filter.name = text_in(attribute_in(options, TCA_BPF_NAME));
+    filter.id = number_in(attribute_in(options, TCA_BPF_ID)).value_or(0);
+    return filter;
+}
+
+std::optional<IfIndex> device_of_tc_event(const nlmsghdr* message) {
+    const auto type = message->nlmsg_type;
+    const auto* header = header_in<tcmsg>(message, type);
+    const bool is_tc =
+        type == RTM_NEWQDISC || type == RTM_DELQDISC || type == RTM_NEWTFILTER || type == RTM_DELTFILTER;
+    if (!is_tc || header == nullptr) return std::nullopt;
+    return IfIndex{static_cast<std::uint32_t>(header->tcm_ifindex)};
 }
 
 } // namespace teamo

@@ -4,8 +4,8 @@
 #include "plan/interrupts/assign_cpus.h"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
+#include <numbers>
 #include <tuple>
 
 namespace teamo {
@@ -146,7 +146,9 @@ PlacedPort placed_port(const PlannedPort& port, const CpuList& cpus) {
 class Planner {
 public:
     explicit Planner(const InterruptPlanInput& input)
-        : input_(input), eligible_(input.topology->eligible(input.allowed)), ports_(in_order(input.ports)) {
+        : input_(input),
+          eligible_(input.topology->eligible_for_interrupts(input.allowed)),
+          ports_(in_order(input.ports)) {
         for (const auto* port : ports_)
             heaviest_ = std::max(heaviest_, port->load);
         for (const auto& claim : input.claims)
@@ -170,7 +172,7 @@ private:
     unsigned weight(double load, bool standby) const {
         if (standby) return 1;
         for (unsigned weight = 16; weight > 2; weight /= 2)
-            if (load * 16 * std::sqrt(2.0) >= heaviest_ * weight) return weight;
+            if (load * 16 * std::numbers::sqrt2 >= heaviest_ * weight) return weight;
         return 2;
     }
 

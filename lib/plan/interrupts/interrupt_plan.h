@@ -37,7 +37,7 @@ PlannedPort planned_port(std::string name, const PortInterrupts& port);
 struct InterruptPlanInput {
     const CpuTopology* topology = nullptr;
     std::vector<PlannedPort> ports; ///< in any order
-    CpuList allowed{};              ///< by configuration; empty: all CPUs that are not isolated
+    CpuList allowed{};              ///< by configuration; empty: all CPUs that may have interrupts
     std::vector<CpuClaim> claims{};
 };
 

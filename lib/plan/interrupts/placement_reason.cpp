@@ -80,7 +80,7 @@ public:
         if (placed.empty()) return {};
         if (std::ranges::any_of(placed, [](const PlacedPort& port) { return port.cpus.empty(); }))
             return "no CPU may serve interrupts: " +
-                   (input_.allowed.empty() ? "all are isolated"
+                   (input_.allowed.empty() ? "all are isolated, or not in /proc/irq/default_smp_affinity"
                                            : fmt::format("none of {} is online", text_of(input_.allowed)));
         if (std::ranges::all_of(placed, [](const PlacedPort& port) { return port.shares_with.empty(); }))
             return {};

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "plan/team/make_plan.h"
 
+#include "base/match.h"
+
+#include <fmt/format.h>
 #include <linux/if.h>
 
 #include <algorithm>
@@ -132,11 +135,36 @@ TeamPlan make_plan(const PlanInput& input, const Decision& decision) {
     return plan;
 }
 
+std::string text_of(const Change& change) {
+    return std::visit(
+        Match{[](const SetAddress& set) { return fmt::format("address {}", text_of(set.to)); },
+              [](const SetMtu& set) { return fmt::format("MTU {}", set.to); },
+              [](const SetSegmentLimits& set) {
+                  return fmt::format("segmentation limits {} bytes, {} segments", set.to.size, set.to.segs);
+              },
+              [](const SetCarrier& set) { return fmt::format("carrier {}", set.to ? "on" : "off"); },
+              [](const SetBondQueue& set) { return fmt::format("queue_id {}", set.to); },
+              [](const DisableIpv6&) { return std::string("IPv6 off"); },
+              [](const SetFlags& set) {
+                  std::string text;
+                  for (const auto& [flag, name] : {std::pair{IFF_UP, "up"},
+                                                   {IFF_PROMISC, "promiscuous"},
+                                                   {IFF_ALLMULTI, "all multicast"}})
+                      if ((set.mask & static_cast<std::uint32_t>(flag)) != 0)
+                          text +=
+                              fmt::format("{}{} {}", text.empty() ? "" : ", ", name,
+                                          (set.flags & static_cast<std::uint32_t>(flag)) != 0 ? "on" : "off");
+                  return text;
+              }},
+        change);
+}
+
 std::vector<Change> changes(const Links& links, const TeamPlan& plan) {
     std::vector<Change> list;
     for (const auto& port : plan.ports) {
         const auto* link = find_link(links, port.index);
         if (link == nullptr) continue;
+        if (link->ipv6) list.push_back(DisableIpv6{port.index});
         if (link->mtu != port.mtu) list.push_back(SetMtu{port.index, port.mtu});
         if (!plan.kernel_manages_ports) {
             // A card drops groups that are not in its list.
@@ -157,9 +185,12 @@ std::vector<Change> changes(const Links& links, const TeamPlan& plan) {
             list.push_back(SetCarrier{team->index, plan.carrier});
         if (team->gso_max != plan.gso_max) list.push_back(SetSegmentLimits{team->index, plan.gso_max});
     }
-    // The team has a carrier while the inner end is up (veth_open, veth_close; netkit too).
     const auto* inner = find_link(links, plan.tables.inner);
-    if (inner != nullptr && inner->is_up() != plan.carrier)
+    if (inner == nullptr) return list;
+    if (inner->ipv6) list.push_back(DisableIpv6{inner->index});
+    if (inner->mtu != inner_mtu) list.push_back(SetMtu{inner->index, inner_mtu});
+    // The team has a carrier while the inner end is up (veth_open, veth_close; netkit too).
+    if (inner->is_up() != plan.carrier)
         list.push_back(SetFlags{inner->index, plan.carrier ? std::uint32_t{IFF_UP} : 0U, IFF_UP});
     return list;
 }

@@ -103,7 +103,15 @@ struct SetCarrier {
     bool to;
     bool operator==(const SetCarrier&) const = default;
 };
-using Change = std::variant<SetMtu, SetFlags, SetAddress, SetSegmentLimits, SetBondQueue, SetCarrier>;
+struct DisableIpv6 {
+    IfIndex device;
+    bool operator==(const DisableIpv6&) const = default;
+};
+using Change =
+    std::variant<SetMtu, SetFlags, SetAddress, SetSegmentLimits, SetBondQueue, SetCarrier, DisableIpv6>;
+
+/// "MTU 1500", for messages.
+std::string text_of(const Change& change);
 
 /// The changes that turn the present devices into the planned ones, in the order to apply them: a port's MTU
 /// and filters before its address, ports before the team, so that no port gets packets that it cannot handle

@@ -67,7 +67,9 @@ const OffloadWish* effective_wish(const OffloadPlanInput& input, std::string_vie
     if (is_blocked(input, feature)) return nullptr;
     // The kernel switches LRO off too if a device on the team forwards.
     if (feature == lro) return input.forwards ? &off : nullptr;
-    if ((feature == tso || feature == tso6) && input.in_team.contains(feature)) return &require;
+    if ((feature == tso || feature == tso6) && input.in_team.contains(feature) &&
+        (!input.distrusts_tso || input.kept.contains(feature)))
+        return &require;
     return input.kept.contains(feature) ? &keep : nullptr;
 }
 
@@ -114,6 +116,10 @@ FeatureNames tso_of(const OffloadContract& contract, const FeatureNames& kept, c
             have.emplace(feature);
     return have;
 }
+
+/// drivers/net/ethernet/realtek/r8169_main.c: scatter-gather and TSO are disabled by default due to faults of
+/// some chips; a user can enable them at own risk.
+bool distrusts_tso(std::string_view driver) { return driver == "r8169"; }
 
 FeatureNames lacking(const OffloadPlan& plan, const Features& features) {
     FeatureNames list;

@@ -13,6 +13,8 @@ struct OffloadPlanInput {
     Features features;    ///< at present
     FeatureNames kept;    ///< features that were on when it joined
     FeatureNames in_team; ///< TSO features that any port of the team has: tso_of()
+    /// Its driver leaves TSO off because of faults of its cards: only the configuration switches it on.
+    bool distrusts_tso = false;
     /// Received frames may be forwarded. LRO, whose merged frames cannot be forwarded unchanged
     /// (net/core/dev.c: netif_disable_lro), is then off unless configured; otherwise it is left alone.
     bool forwards = false;
@@ -27,6 +29,9 @@ OffloadPlan plan_offloads(const OffloadPlanInput& input);
 
 /// The TSO features that a port has and keeps: the other ports are required to have them too.
 FeatureNames tso_of(const OffloadContract& contract, const FeatureNames& kept, const Features& features);
+
+/// Drivers that have TSO off by default and let the user switch it on at their own risk.
+bool distrusts_tso(std::string_view driver);
 
 /// Required features that are not on.
 FeatureNames lacking(const OffloadPlan& plan, const Features& features);

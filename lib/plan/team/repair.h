@@ -10,7 +10,8 @@
 
 namespace teamo {
 
-/// When to retry what the kernel refused, after a passing failure. The delay doubles each time.
+/// When to retry what the kernel refused. The delay doubles each time; after a refusal that does not pass by
+/// itself it is the longest from the start (lasting()).
 class Patience {
 public:
     using Time = Clock::time_point;
@@ -18,6 +19,12 @@ public:
     static constexpr std::chrono::milliseconds first{20}, longest{30'000};
     static constexpr unsigned many =
         8; ///< limit for attempts that do harm; the last is 2.5 s after the first
+
+    static Patience lasting() {
+        Patience patience;
+        patience.wait_ = longest;
+        return patience;
+    }
 
     /// Reports another refusal.
     void refused(Time now) {
@@ -63,6 +70,7 @@ public:
 
     /// When to call step() again even without an event.
     std::optional<Time> deadline() const { return waits_ ? std::optional(next_) : std::nullopt; }
+    bool has_given_up() const { return given_up_; }
 
 private:
     unsigned attempts_ = 0;

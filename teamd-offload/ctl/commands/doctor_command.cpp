@@ -10,6 +10,7 @@
 #include "kernel/netlink/counters.h"
 #include "kernel/netlink/links.h"
 #include "kernel/packets/packet_socket.h"
+#include "plan/team/offloads.h"
 
 #include <algorithm>
 #include <thread>
@@ -29,6 +30,37 @@ Result<Drops> read_drops(const TeamState& state) {
     return drops;
 }
 
+using Received = std::map<std::string, std::uint64_t, std::less<>>;
+
+/// Packets that the ports have received.
+Result<Received> read_received(const TeamState& state) {
+    auto socket = TEAMO_TRY(NetlinkSocket::open(NETLINK_ROUTE));
+    Received received;
+    for (const auto& port : state.ports)
+        if (const auto counted = read_link_stats(socket, port.ifindex))
+            received[port.name] = counted->rx_packets;
+    return received;
+}
+
+std::uint64_t seen_by_program(const PortCounters& counters) {
+    return counters.rx_packets + counters.rx_dropped + counters.rx_left;
+}
+
+/// The program's counts of `first` and `last` include all that the devices count between.
+void compare_received(const TeamState& first, const TeamState& last, const Received& before,
+                      const Received& after, Readings& readings) {
+    for (const auto& port : last.ports) {
+        const auto* former = find_port(first, port.name);
+        auto* device = find(readings.devices, port.name);
+        const auto *from = find(before, port.name), *to = find(after, port.name);
+        if (former == nullptr || device == nullptr || from == nullptr || to == nullptr || *to < *from)
+            continue;
+        device->received = *to - *from;
+        const auto seen = seen_by_program(port.counters), seen_before = seen_by_program(former->counters);
+        device->seen = seen >= seen_before ? seen - seen_before : seen; // a new daemon's begin at 0
+    }
+}
+
 /// Needs CAP_NET_RAW. Without it the findings on repeated frames are missing.
 Result<GroupFrames> capture_multicast(const TeamState& state) {
     std::vector<IfIndex> ports;
@@ -44,9 +76,12 @@ Result<> read_devices(Readings& readings) {
     const auto add = [&](const std::string& name, IfIndex index) {
         const auto link = control.read(index);
         if (!link) return;
-        readings.devices[name] = {.up = link->is_up(),
+        readings.devices[name] = {.altnames = link->altnames,
+                                  .up = link->is_up(),
                                   .mtu = link->mtu,
-                                  .features = ethtool.read_features(index).value_or(Features{})};
+                                  .features = ethtool.read_features(index).value_or(Features{}),
+                                  .has_xdp = link->has_xdp,
+                                  .distrusts_tso = distrusts_tso(read_driver(*link))};
         if (auto place = read_device_place(*link); place && index != readings.state.ifindex)
             readings.places[name] = std::move(*place);
     };
@@ -60,6 +95,7 @@ Result<Readings> read_all(Session& session) {
     Readings readings;
     const auto first = TEAMO_TRY(session.state());
     const auto dropped = TEAMO_TRY(read_drops(first));
+    const auto received = TEAMO_TRY(read_received(first));
     auto frames = capture_multicast(first);
     auto sample = TEAMO_TRY(session.sample());
     if (frames) readings.repeated = repeated_frames(frames->take(), first.address);
@@ -74,6 +110,8 @@ Result<Readings> read_all(Session& session) {
         auto* device = find(readings.devices, port);
         if (before && device && count > *before) device->queue_dropped = count - *before;
     }
+    const auto received_after = TEAMO_TRY(read_received(readings.state));
+    compare_received(first, TEAMO_TRY(session.state()), received, received_after, readings);
     readings.configuration = TEAMO_TRY(session.document(control::ConfigDump{}));
     readings.actual = TEAMO_TRY(session.document(control::ConfigDumpActual{}));
     return readings;
@@ -123,7 +161,8 @@ Result<Trial> measure_tso(Session& session, const std::string& port) {
 
 /// The port of --measure, or the ports that may send more without TSO. Only the former must be measurable.
 Result<> measure(Session& session, Readings& readings) {
-    const auto& named = session.options().measure;
+    auto named = session.options().measure;
+    if (named) named = device_name(*named).value_or(*named);
     if (named && find_port(readings.state, *named) == nullptr)
         return fail(ENODEV, fmt::format("{} is not a port of the team", *named));
     for (const auto& port : named ? std::vector{*named} : ports_to_measure(readings)) {

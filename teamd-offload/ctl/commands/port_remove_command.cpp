@@ -80,7 +80,7 @@ Result<OffloadsByPort> read_offloads(const TeamState& state) {
 
 CommandResult port_remove_dry_run(Session& session, Arguments arguments) {
     const auto sample = TEAMO_TRY(session.sample());
-    const auto* port = find_port(sample.state, arguments[0]);
+    const auto* port = find_port(sample.state, device_name(arguments[0]).value_or(arguments[0]));
     if (port == nullptr) return fail(ENODEV, "the team has no such port");
     auto impact = removal_impact_of(sample.state, *port, sample.rates);
     impact.flows = TEAMO_TRY(read_flows(sample.state, *port));

@@ -6,7 +6,6 @@
 #include "ctl/replace/replacement.h"
 #include "kernel/files/files.h"
 
-#include <net/if.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -26,7 +25,7 @@ std::string free_team_name() {
     std::error_code unknown;
     for (int number = 0;; ++number)
         if (auto name = fmt::format("team{}", number);
-            if_nametoindex(name.c_str()) == 0 && !std::filesystem::exists(configuration_of(name), unknown))
+            !device_name(name) && !std::filesystem::exists(configuration_of(name), unknown))
             return name;
 }
 
@@ -69,9 +68,9 @@ void resemble(json::Value& document, const std::string& bond) {
 } // namespace
 
 CommandResult replace_bond(const Options& options, Arguments words) {
-    const auto& name = words[0];
-    if (name.find('/') != std::string::npos || if_nametoindex(name.c_str()) == 0)
-        return fail(ENODEV, fmt::format("{}: there is no such bond", name));
+    const auto named = device_name(words[0]);
+    if (!named) return fail(ENODEV, fmt::format("{}: there is no such bond", words[0]));
+    const auto& name = *named;
     Replacement wanted;
     wanted.bond = name;
     wanted.team = words.size() > 1 ? words[1] : free_team_name();

@@ -20,7 +20,7 @@ CommandResult state_item_get(Session& session, Arguments arguments) {
 CommandResult port_present(Session& session, Arguments arguments) {
     const auto document = TEAMO_TRY(session.document(control::StateDump{}));
     const auto* ports = document.find("ports");
-    if (ports && ports->find(arguments[0])) return {};
+    if (ports && ports->find(device_name(arguments[0]).value_or(arguments[0]))) return {};
     return fail(ENODEV, "the team has no such port");
 }
 

@@ -31,10 +31,15 @@ using Findings = std::vector<Finding>;
 
 /// The team device or a port, as the kernel shows it.
 struct Device {
+    std::vector<std::string> altnames{};
     bool up = false; ///< administratively
     std::uint32_t mtu = 0;
     Features features{};
     std::uint64_t queue_dropped = 0; ///< packets dropped by its qdisc between the two states
+    bool has_xdp = false;
+    bool distrusts_tso = false; ///< its driver leaves TSO off by default
+    std::uint64_t received = 0; ///< packets, as the device counts them, within the time of `seen`
+    std::uint64_t seen = 0;     ///< of these, by our program on a port
 };
 
 /// Evidence that the switch does not aggregate the ports: a switch that does never sends the same frame by
@@ -66,6 +71,7 @@ struct Readings {
 Findings carrying_findings(const Readings& readings); ///< carrying ports, links, speeds
 Findings device_findings(const Readings& readings);   ///< MTU, TSO
 Findings drop_findings(const Readings& readings);
+Findings program_findings(const Readings& readings); ///< BPF programs that are lost, or behind others
 Findings balance_findings(const Readings& readings);
 Findings trial_findings(const Readings& readings);
 Findings benchmark_findings(const Readings& readings);   ///< steps that gained nothing

@@ -99,11 +99,14 @@ void add_link(const Readings& readings, const PortStatus& port, Findings& findin
 }
 
 /// Whether "offload" of the port or of the team sets the port's TSO to off.
-bool is_tso_disabled_by_config(const json::Value& configuration, std::string_view port) {
+bool is_tso_disabled_by_config(const json::Value& configuration, std::string_view port,
+                               const Device& device) {
     const auto read = read_document(configuration);
     if (!read.configuration) return false;
     const auto& team = read.configuration->team;
-    const auto own = std::ranges::find(team.ports, port, &std::pair<std::string, PortConfig>::first);
+    const auto own = std::ranges::find_if(team.ports, [&](const auto& configured) {
+        return configured.first == port || std::ranges::count(device.altnames, configured.first) != 0;
+    });
     const auto* wish = find((own == team.ports.end() ? team.offload : own->second.offload).wishes, tso);
     return wish != nullptr && *wish == OffloadWish::off;
 }
@@ -119,7 +122,12 @@ void add_mtu(const std::string& name, const Device& port, const std::string& tea
 
 void add_tso(const std::string& name, const Device& device, std::string_view cost, Findings& findings) {
     if (device.features.active.empty() || device.features.active.contains(tso)) return;
-    if (device.features.changeable.contains(tso))
+    if (device.distrusts_tso)
+        findings.push_back(
+            {note, name,
+             fmt::format("TSO is off: {}; its driver leaves it off because of faults of some cards", cost),
+             R"(at your own risk, in the configuration of the port: "offload": {"tx-tcp-segmentation": "require"})"});
+    else if (device.features.changeable.contains(tso))
         findings.push_back(
             {warning, name, fmt::format("TSO is off: {}", cost), fmt::format("ethtool -K {} tso on", name)});
     else
@@ -171,8 +179,8 @@ void add_missing(const Readings& readings, Findings& findings) {
             continue;
         findings.push_back(
             {warning, name,
-             "is configured and is no port: there is no such device, a command removed it, or the "
-             "daemon was started without ports",
+             "is configured and is no port: there is no such device, a command or another program removed "
+             "it, or the daemon was started without ports",
              fmt::format("ip link show {0}  (to add it: teamoctl {1} port add {0})", name, state.name)});
     }
 }
@@ -195,10 +203,13 @@ Findings device_findings(const Readings& readings) {
     Findings findings;
     const auto& state = readings.state;
     for (const auto& refused : state.refused)
-        findings.push_back({error, refused.where, refused.what,
-                            fmt::format("journalctl -u teamd-offload@{0}  (the daemon tries again when the "
-                                        "cause may be gone, or after: systemctl reload teamd-offload@{0})",
-                                        state.name)});
+        findings.push_back(
+            {error, refused.where, refused.what,
+             fmt::format("journalctl -u teamd-offload@{}{}", state.name,
+                         refused.where == state.name
+                             ? ""
+                             : "  (the daemon tries again when the cause may be gone, and every "
+                               "30 seconds)")});
     const auto* team = find(readings.devices, state.name);
     if (team == nullptr) return findings;
     add_tso(state.name, *team, "the CPU segments every packet before a port gets it", findings);
@@ -206,7 +217,7 @@ Findings device_findings(const Readings& readings) {
         const auto* device = find(readings.devices, port.name);
         if (device == nullptr) continue;
         add_mtu(port.name, *device, state.name, *team, findings);
-        if (!is_tso_disabled_by_config(readings.configuration, port.name))
+        if (!is_tso_disabled_by_config(readings.configuration, port.name, *device))
             add_tso(port.name, *device, "the CPU segments what leaves by it", findings);
     }
     return findings;

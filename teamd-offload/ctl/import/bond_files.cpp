@@ -3,8 +3,12 @@
 // Bonds in the files of other programs, and in the kernel.
 #include "ctl/import/bond_setup.h"
 #include "ctl/import/settings_file.h"
+#include "ctl/packet/l2_context.h"
+#include "ctl/session.h"
 #include "kernel/files/files.h"
+#include "kernel/netlink/addresses.h"
 #include "kernel/netlink/bond_options.h"
+#include "kernel/netlink/links.h"
 
 #include <fmt/format.h>
 #include <net/if.h>
@@ -55,6 +59,26 @@ void add_newer_options(const std::string& device, BondOptions& options) {
     if (auto more = read_bond_options(IfIndex{::if_nametoindex(device.c_str())})) options.merge(*more);
 }
 
+/// By the routes that the kernel has now, which bonding asks before each probe (bond_main.c:
+/// bond_verify_device_path).
+void add_target_vlans(BondSetup& bond) {
+    auto control = LinkControl::open();
+    const auto links = control ? control->read_all() : tl::unexpected(control.error());
+    const auto* device = links ? find_link(*links, bond.device) : nullptr;
+    if (device == nullptr) return;
+    for (const auto* option : {"arp_ip_target", "ns_ip6_target"}) {
+        const auto targets = bond.options.find(option);
+        if (targets == bond.options.end()) continue;
+        for (const auto& target : list_of(targets->second)) {
+            const auto ip = parse_ip(target);
+            const auto route = ip ? read_route(*ip, std::nullopt) : fail(EINVAL, "no address");
+            const auto* by = route ? find_link(*links, route->device) : nullptr;
+            if (by != nullptr && (by == device || stands_on(*links, *by, *device)))
+                bond.target_vlans[target] = vlans_of(*links, by->index, device->index);
+        }
+    }
+}
+
 BondSetup read_device(const std::string& device) {
     const auto folder = fs::path("/sys/class/net") / device;
     BondSetup bond{.device = device};
@@ -79,6 +103,7 @@ BondSetup read_device(const std::string& device) {
         is_ports = is_ports || sysfs::first_line(settings / "perm_hwaddr") == address;
     }
     if (!is_ports && !bond.ports.empty()) bond.address = address;
+    add_target_vlans(bond);
     return bond;
 }
 
@@ -139,9 +164,9 @@ Result<std::string> read_interfaces(const fs::path& file, int& files) {
 
 Result<BondSetup> read_bond(const std::string& source, std::string_view bond) {
     const fs::path path(source);
-    if (source.find('/') == std::string::npos &&
-        !sysfs::names_in(fs::path("/sys/class/net") / source / "bonding").empty())
-        return read_device(source);
+    const auto device = source.find('/') == std::string::npos ? device_name(source).value_or("") : "";
+    if (!device.empty() && !sysfs::names_in(fs::path("/sys/class/net") / device / "bonding").empty())
+        return read_device(device);
     std::error_code unknown;
     if (!fs::is_regular_file(path, unknown))
         return fail(ENOENT, fmt::format("{}: no bond and no file of this name", source));

@@ -16,7 +16,7 @@ namespace {
 
 using enum Counterpart;
 
-constexpr auto table = std::to_array<BondOption>({
+constexpr auto option_table = std::to_array<BondOption>({
     {"active_slave", meaningless, "the port that is active now is no setting"},
     {"actor_port_prio", carried, "ports.PORT.lacp_prio"},
     {"ad_actor_sys_prio", carried, "runner.sys_prio"},
@@ -25,17 +25,26 @@ constexpr auto table = std::to_array<BondOption>({
      "runner.agg_select_policy. stable becomes bandwidth, which changes to a larger aggregator also while "
      "the "
      "present one works; actor_port_prio becomes port_config"},
-    {"ad_user_port_key", carried, "ports.PORT.lacp_key"},
+    {"ad_user_port_key", carried,
+     "ports.PORT.lacp_key, which is the whole key: ports of different speeds are aggregated too"},
     {"all_slaves_active", none, "a backup port never receives", "0 dropped"},
     {"arp_all_targets", carried, "link_watch_policy"},
     {"arp_interval", carried, "a link watch arp_ping or nsna_ping for each target, with this interval"},
-    {"arp_ip_target", carried, "link_watch.target_host of arp_ping"},
+    {"arp_ip_target", carried,
+     "link_watch.target_host of arp_ping, and link_watch.vlanid if the bond runs and the target is in a VLAN "
+     "of "
+     "it"},
     {"arp_missed_max", carried, "link_watch.missed_max"},
-    {"arp_validate", carried, "link_watch.validate_active and validate_inactive"},
+    {"arp_validate", carried,
+     "link_watch.validate_active and validate_inactive. A port that is not validated is up while ARP packets "
+     "arrive, as with filter; with bonding any packet is enough"},
     {"broadcast_neighbor", none, "ARP and ND packets leave by one port", "0 off"},
-    {"coupled_control", none, "collecting and distributing change together", "1 on"},
+    {"coupled_control", meaningless,
+     "a port may receive before it transmits (off), except by a team driver before Linux 7.x (on)"},
     {"downdelay", carried, "link_watch.delay_down"},
-    {"fail_over_mac", carried, "runner.hwaddr_policy: active becomes by_active, follow becomes only_active"},
+    {"fail_over_mac", carried,
+     "runner.hwaddr_policy: active becomes by_active, follow becomes only_active, where a port that is not "
+     "active any more has its own address again, which the team may have too"},
     {"lacp_active", carried, "runner.active"},
     {"lacp_rate", carried, "runner.fast_rate"},
     {"lacp_strict", meaningless, "a port without a partner never carries, unless runner.fallback is true"},
@@ -45,7 +54,7 @@ constexpr auto table = std::to_array<BondOption>({
     {"min_links", carried,
      "runner.min_ports with 802.3ad; with the bonding datapath it has no effect on the carrier", "0 1"},
     {"mode", carried, "runner.name; balance-tlb and balance-alb become activebackup"},
-    {"ns_ip6_target", carried, "link_watch.target_host of nsna_ping"},
+    {"ns_ip6_target", carried, "link_watch.target_host of nsna_ping, which has no vlanid"},
     {"num_grat_arp", carried, "notify_peers.count"},
     {"num_unsol_na", carried, "notify_peers.count"},
     {"packets_per_slave", carried,
@@ -61,11 +70,11 @@ constexpr auto table = std::to_array<BondOption>({
     {"resend_igmp", carried, "mcast_rejoin.count and interval"},
     {"tlb_dynamic_lb", meaningless, "only for balance-tlb and balance-alb"},
     {"tx_queues", meaningless, "the datapath has as many as it needs"},
-    {"updelay", carried, "link_watch.delay_up"},
+    {"updelay", carried, "link_watch.delay_up; not waited for while no other port carries"},
     {"use_carrier", meaningless, "the kernel reports each change of a link at once"},
     {"xmit_hash_policy", carried, "runner.tx_hash"},
 });
-static_assert(std::ranges::is_sorted(table, {}, &BondOption::name));
+static_assert(std::ranges::is_sorted(option_table, {}, &BondOption::name));
 
 // Values that have a number too, in its order.
 using Words = std::span<const std::string_view>;
@@ -81,15 +90,6 @@ constexpr std::array<std::string_view, 3> address_policies{"none", "active", "fo
     reselections{"always", "better", "failure"};
 
 constexpr std::int64_t preferred = 100, igmp_interval = 200; // bond_main.c: an IGMP report each HZ/5
-
-std::vector<std::string> list_of(std::string text) {
-    std::ranges::replace_if(text, [](char letter) { return letter == ',' || letter == ';'; }, ' ');
-    std::istringstream words(text);
-    std::vector<std::string> list;
-    for (std::string word; words >> word;)
-        list.push_back(word);
-    return list;
-}
 
 /// Reads options, which may be missing; then they have bonding's default.
 class Reader {
@@ -168,7 +168,7 @@ json::Value runner_of(Reader& options, std::string_view mode) {
 }
 
 /// arp_ping and nsna_ping by the targets, else ethtool with the delays.
-json::Value link_watch_of(Reader& options) {
+json::Value link_watch_of(const BondSetup& bond, Reader& options) {
     const auto interval = options.number("arp_interval", 0);
     const auto missed = options.number("arp_missed_max", 2);
     const auto validate = options.word("arp_validate", validations);
@@ -181,6 +181,9 @@ json::Value link_watch_of(Reader& options) {
                 set_unless(watch, "missed_max", missed, 3);
                 watch.set("target_host", target);
                 if (std::string_view(name) == "arp_ping") {
+                    const auto vlans = bond.target_vlans.find(target);
+                    if (vlans != bond.target_vlans.end() && vlans->second.size() == 1)
+                        watch.set("vlanid", std::int64_t{vlans->second.front()});
                     set_unless(watch, "validate_active",
                                validate == "active" || validate == "all" || validate == "filter_active",
                                false);
@@ -258,13 +261,47 @@ bool is_neutral(const BondOption& row, const std::string& value) {
 std::vector<std::string> lost_options(const BondSetup& bond) {
     std::vector<std::string> lost;
     for (const auto& [name, value] : bond.options) {
-        const auto* const row = std::ranges::find(table, name, &BondOption::name);
-        if (row == table.end())
+        const auto* const row = std::ranges::find(option_table, name, &BondOption::name);
+        if (row == option_table.end())
             lost.push_back(fmt::format("{} {}: no option of bonding that is known here", name, value));
         else if (row->counterpart == none && !is_neutral(*row, value))
             lost.push_back(fmt::format("{} {}: no counterpart: {}", name, value, row->text));
     }
     return lost;
+}
+
+/// Bonding tags a probe as the route to its target needs it, at each probe.
+void add_lost_vlans(const BondSetup& bond, Reader& options, std::vector<std::string>& lost) {
+    for (const auto& [option, most] : {std::pair{"arp_ip_target", 1U}, {"ns_ip6_target", 0U}})
+        for (const auto& target : list_of(options.text(option))) {
+            const auto vlans = bond.target_vlans.find(target);
+            const bool is_known = vlans != bond.target_vlans.end();
+            if (is_known && vlans->second.size() <= most) continue;
+            const auto what = is_known
+                                  ? fmt::format("is in VLAN {} of the bond", fmt::join(vlans->second, "."))
+                                  : "may be in a VLAN of the bond, which is not known here";
+            lost.push_back(fmt::format("{} {}: {}; {}", option, target, what,
+                                       most == 0  ? "nsna_ping sends no VLAN tag"
+                                       : is_known ? "arp_ping sends one VLAN tag only"
+                                                  : "then set vlanid of its link watch"));
+        }
+}
+
+void add_lost_probes(const BondSetup& bond, Reader& options, bool aggregates,
+                     std::vector<std::string>& lost) {
+    if (options.number("arp_interval", 0) <= 0) return;
+    if (aggregates)
+        lost.emplace_back(
+            "arp_interval: a link watch takes a port out only if its own probes are not answered, "
+            "and an aggregate at the switch answers by another port: test it, or use the link "
+            "watch ethtool");
+    const auto validate = options.word("arp_validate", validations);
+    if (!validate.starts_with("filter") && validate != "all" &&
+        !list_of(options.text("arp_ip_target")).empty())
+        lost.push_back(fmt::format("arp_validate {}: a port that is not validated is up while ARP packets "
+                                   "arrive, as with filter; with bonding any packet is enough",
+                                   validate));
+    add_lost_vlans(bond, options, lost);
 }
 
 /// Options that are carried over, but not with every value.
@@ -290,11 +327,27 @@ std::vector<std::string> lost_values(const BondSetup& bond, Reader& options, std
         lost.emplace_back("xmit_hash_policy vlan+srcmac: eth is the destination's MAC address too");
     const bool aggregates =
         mode == "802.3ad" || mode == "balance-xor" || mode == "balance-rr" || mode == "broadcast";
-    if (options.number("arp_interval", 0) > 0 && aggregates)
+    add_lost_probes(bond, options, aggregates, lost);
+    const bool has_active = !aggregates;
+    // With an address of its own the team never has that of a port.
+    if (has_active && options.word("fail_over_mac", address_policies) == "follow" &&
+        !parse_mac_address(bond.address))
         lost.emplace_back(
-            "arp_interval: a link watch takes a port out only if its own probes are not answered, "
-            "and an aggregate at the switch answers by another port: test it, or use the link "
-            "watch ethtool");
+            "fail_over_mac follow: with only_active a port that is not active any more has its own "
+            "address again; so that the team never has the same, set hwaddr to an address that no "
+            "port has");
+    if (has_active && options.word("primary_reselect", reselections) == "better")
+        lost.emplace_back("primary_reselect better: the primary is active again also if it is not faster");
+    if (const auto key = options.number("ad_user_port_key", 0); mode == "802.3ad" && key != 0)
+        lost.push_back(fmt::format("ad_user_port_key {}: is the whole key, so ports of different speeds are "
+                                   "aggregated too",
+                                   key));
+    for (const auto& port : bond.ports)
+        if (const auto queue = Reader(port.options).number("queue_id", 0); queue != 0)
+            lost.push_back(
+                fmt::format("queue_id {} of {}: has no effect with the bonding and the BPF datapath, "
+                            "and can crash the kernel with the team driver",
+                            queue, port.name));
     if (const auto primary = list_of(options.text("primary"));
         mode == "active-backup" && !primary.empty() &&
         std::ranges::find(bond.ports, primary[0], &BondPortSetup::name) == bond.ports.end())
@@ -304,12 +357,21 @@ std::vector<std::string> lost_values(const BondSetup& bond, Reader& options, std
 
 } // namespace
 
+std::vector<std::string> list_of(std::string text) {
+    std::ranges::replace_if(text, [](char letter) { return letter == ',' || letter == ';'; }, ' ');
+    std::istringstream words(text);
+    std::vector<std::string> list;
+    for (std::string word; words >> word;)
+        list.push_back(word);
+    return list;
+}
+
 BondPortSetup& BondSetup::port(std::string_view name) {
     const auto found = std::ranges::find(ports, name, &BondPortSetup::name);
     return found != ports.end() ? *found : ports.emplace_back(BondPortSetup{.name = std::string(name)});
 }
 
-std::span<const BondOption> bond_options() { return table; }
+std::span<const BondOption> bond_options() { return option_table; }
 
 Result<ImportedTeam> team_of(const BondSetup& bond) {
     Reader options(bond.options);
@@ -329,7 +391,7 @@ Result<ImportedTeam> team_of(const BondSetup& bond) {
     document.set("runner", std::move(runner));
     if (name == "activebackup" || name == "loadbalance" || name == "lacp")
         set_announcements(document, options);
-    document.set("link_watch", link_watch_of(options));
+    document.set("link_watch", link_watch_of(bond, options));
     if (document.find("link_watch")->array() != nullptr)
         set_unless(document, "link_watch_policy", options.word("arp_all_targets", any_all), "any");
     document.set("ports", ports_of(bond, options, name));

@@ -24,12 +24,18 @@ struct BondSetup {
     std::string device;
     BondOptions options{};
     std::vector<BondPortSetup> ports{};
-    std::string address{};              ///< MAC address, if somebody chose it
+    std::string address{}; ///< MAC address, if somebody chose it
+    /// The VLANs of the bond, outermost first, by which the kernel reaches the targets of its probes; without
+    /// an entry that is not known.
+    std::map<std::string, std::vector<std::uint16_t>, std::less<>> target_vlans{};
     std::vector<std::string> remarks{}; ///< what could not be read
 
     /// The port of that name, which is added if it is missing.
     BondPortSetup& port(std::string_view name);
 };
+
+/// The words of an option with several, separated by blanks, commas or semicolons.
+std::vector<std::string> list_of(std::string text);
 
 /// A file that was read, with its name for messages.
 struct FileText {

@@ -8,9 +8,7 @@
 #include <algorithm>
 
 namespace teamo::ctl {
-namespace {
 
-/// The VIDs of a packet of `device` when it reaches the team, the outermost first.
 std::vector<std::uint16_t> vlans_of(const Links& links, IfIndex device, IfIndex team) {
     std::vector<std::uint16_t> vids;
     for (std::size_t height = 0; height < links.size() && device != team; ++height) {
@@ -21,8 +19,6 @@ std::vector<std::uint16_t> vlans_of(const Links& links, IfIndex device, IfIndex 
     }
     return vids;
 }
-
-} // namespace
 
 Result<L2Context> L2Context::read(IfIndex team) {
     auto control = TEAMO_TRY(LinkControl::open());

@@ -10,6 +10,9 @@
 
 namespace teamo::ctl {
 
+/// The VIDs of a packet of `device` when it reaches the team, or another device below, the outermost first.
+std::vector<std::uint16_t> vlans_of(const Links& links, IfIndex device, IfIndex team);
+
 class L2Context {
 public:
     /// `team` is the team device. A snapshot: links, addresses and neighbour entries are read once.

@@ -12,11 +12,11 @@
 #include "json/write.h"
 
 #include <net/if.h>
-#include <signal.h>
 #include <spawn.h>
 #include <sys/wait.h>
 
 #include <algorithm>
+#include <csignal>
 #include <functional>
 #include <thread>
 
@@ -38,8 +38,7 @@ public:
     Undo(const Undo&) = delete;
     Undo& operator=(const Undo&) = delete;
     ~Undo() {
-        for (auto step = steps_.rbegin(); step != steps_.rend(); ++step)
-            (*step)();
+        std::for_each(steps_.rbegin(), steps_.rend(), [](const auto& step) { step(); });
     }
     void add(std::function<void()> step) { steps_.push_back(std::move(step)); }
     void keep() { steps_.clear(); }
@@ -372,7 +371,7 @@ Result<Replaced> replace(const Replacement& wanted, const Options& options) {
     const auto* bond = find_link(links, wanted.bond);
     if (bond == nullptr || bond->kind != bond_kind)
         return fail(ENODEV, fmt::format("{}: there is no such bond", wanted.bond));
-    if (find_link(links, wanted.team) != nullptr)
+    if (find_named(links, wanted.team) != nullptr)
         return fail(EEXIST, fmt::format("{}: there is a device of this name", wanted.team));
     TEAMO_TRY(check_uppers(links, *bond));
     TEAMO_TRY(check_identity(*bond));

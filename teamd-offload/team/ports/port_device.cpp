@@ -131,18 +131,16 @@ Result<> PortSet::unmark(IfIndex port) {
     return context_.control.remove_altname(port, port_mark(context_.name(), *slot));
 }
 
-/// Before clsact is made, so that any process knows that it must be removed.
-Result<> PortSet::note_clsact(PortBefore& port) {
-    if (port.made_clsact) return {};
-    port.made_clsact = true;
+Result<> PortSet::note_clsact(IfIndex device) {
+    auto* port = context_.journal.port(device);
+    if (port == nullptr || port->made_clsact) return {};
+    port->made_clsact = true;
     auto kept = context_.journal.keep();
-    port.made_clsact = kept.has_value();
+    if (!kept) port->made_clsact = false;
     return kept;
 }
 
 Result<> PortSet::attach(PortBefore& port) {
-    const auto makes = TEAMO_TRY(context_.datapath->makes_something(port.index));
-    if (makes) TEAMO_TRY(note_clsact(port));
     guard(port); // before the port carries, because the kernel pauses a device while clsact is made
     return context_.datapath->attach_port(port.index, port.slot);
 }
@@ -150,7 +148,7 @@ Result<> PortSet::attach(PortBefore& port) {
 void PortSet::guard(PortBefore& port) {
     auto& guard = *subsystems_.guard;
     const bool is_repeated = guard.is_due(port.index);
-    const auto done = guard.attach(port.index, [&] { return note_clsact(port); });
+    const auto done = guard.attach(port.index);
     const bool is_news = !done && !(is_repeated && is_passing(done.error()));
     if (is_news && done.error().number != ENODEV)
         context_.log(Level::warning, fmt::format("port {}: {}", port.name, done.error().text));
@@ -172,22 +170,6 @@ void PortSet::attach_refused() {
     for (auto& [port, unattached] : unattached_)
         unattached = {};
     attach_rest();
-}
-
-void PortSet::poll_filters() {
-    if (ports_.empty()) return;
-    const auto& port = ports_[++polled_ % ports_.size()];
-    auto* before = context_.journal.port(port.index);
-    if (before == nullptr || unattached_.contains(port.index) || context_.is_replaced(port.index)) return;
-    const bool lost_datapath = context_.datapath->makes_something(port.index).value_or(false);
-    if (!lost_datapath && !subsystems_.guard->is_lost(port.index)) return;
-    context_.log(
-        Level::warning,
-        fmt::format("port {}: its tc filters were removed (clsact); they are attached again", port.name));
-    if (!lost_datapath)
-        guard(*before);
-    else if (const auto attached = attach(*before); !attached)
-        note_unattached(port, attached.error());
 }
 
 bool PortSet::has_unattached() const {
@@ -221,25 +203,10 @@ void PortSet::poll_guard() {
     subsystems_.guard->poll();
 }
 
-/// With IPv6 enabled a port would make the team's link-local address its own. A device whose MTU is below
-/// 1280 bytes has no such setting (net/ipv6/addrconf.c: addrconf_notify), and gets the default when it is
-/// larger again.
+/// With IPv6 enabled a port would make the team's link-local address its own.
 Result<> PortSet::set_disable_ipv6(const std::string& name, const PortBefore& before, bool disabled) {
     if (before.disable_ipv6 != false || read_disable_ipv6(name) == disabled) return {};
-    auto done = write_disable_ipv6(name, disabled);
-    return !done && done.error().number == ENOENT ? Result<>() : done;
-}
-
-void PortSet::follow_ipv6() {
-    constexpr std::uint32_t least_mtu = 1280; // RFC 8200, 5
-    for (auto& port : ports_) {
-        const auto* link = context_.link(port.index);
-        const auto* before = context_.journal.port(port.index);
-        const bool has_ipv6 = link != nullptr && link->mtu >= least_mtu;
-        if (std::exchange(port.had_ipv6, has_ipv6) || !has_ipv6 || before == nullptr) continue;
-        if (const auto done = set_disable_ipv6(link->name, *before, true); !done)
-            context_.log(Level::warning, fmt::format("port {}: {}", port.name, done.error().text));
-    }
+    return write_disable_ipv6(name, disabled);
 }
 
 /// Sets MTU, address and flags, and attaches our program: what the kernel's drivers do by themselves.
@@ -273,23 +240,36 @@ Result<> PortSet::make_port(const Link& link, PortBefore& before) {
     return attach(before);
 }
 
+bool PortSet::team_keeps_address(const PortBefore& before) const {
+    const auto* team = context_.team();
+    const auto* link = context_.link(before.index);
+    const bool goes_on = team != nullptr && !ports_.empty() && !ends_;
+    if (!goes_on || link == nullptr) return false;
+    return team->address ==
+           (before.enslaved && link->permanent_address ? *link->permanent_address : before.address);
+}
+
 /// Everything except the datapath and the mark; a device that is gone needs nothing. Continues after a
 /// failure; the error contains all failures.
-Result<> PortSet::restore_device(const PortBefore& before) {
+Result<> PortSet::restore_device(const PortBefore& before, bool in_use) {
     auto& links = context_.control;
     Failures failures;
     // Read only now: the kernel's drivers restore a part themselves when they release a port.
     const auto read = links.read(before.index);
     if (!read) return read.error().number == ENODEV ? Result<>() : tl::unexpected(read.error());
     const auto& now = *read;
-    // A device that was down goes down first, so that the changes below affect no traffic.
-    if ((before.flags & IFF_UP) == 0 && now.is_up()) failures.add(links.set_flags(now.index, 0, IFF_UP));
+    // A device that was down goes down first, so that the changes below affect no traffic. So does one with
+    // the team's address: a host that is up with one address twice confuses switches.
+    constexpr std::uint32_t up = IFF_UP;
+    auto flags = in_use ? (before.flags & ~up) | (now.flags & up) : before.flags;
+    if (team_keeps_address(before)) flags &= ~up;
+    if ((flags & up) == 0 && now.is_up()) failures.add(links.set_flags(now.index, 0, IFF_UP));
     // Of a port that others have enslaved, the driver alone knows them, and has restored them.
     if (!before.enslaved) {
         if (now.address != before.address) failures.add(set_address(context_, now, before.address));
         if (before.mtu != 0 && now.mtu != before.mtu) failures.add(links.set_mtu(now.index, before.mtu));
     }
-    failures.add(links.set_flags(now.index, before.flags, IFF_UP | IFF_PROMISC | IFF_ALLMULTI));
+    failures.add(links.set_flags(now.index, flags, up | IFF_PROMISC | IFF_ALLMULTI));
     failures.add(release(before, now.name));
     return failures.result();
 }

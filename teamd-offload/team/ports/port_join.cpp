@@ -2,6 +2,7 @@
 //
 // How a device becomes a port of the team: it joins, or was a port under an earlier daemon.
 #include "cpus/workers.h"
+#include "kernel/netlink/addresses.h"
 #include "model/observation.h"
 #include "plan/team/membership.h"
 #include "team/ports/port_set.h"
@@ -53,7 +54,12 @@ void PortSet::forget_reused_indexes(std::vector<PortBefore>& ports) const {
 bool PortSet::was_moved(const PortBefore& port, const Link& link) const {
     if (link.master || link.is_up()) return false;
     const bool lost_ipv6 = port.disable_ipv6 == false && read_disable_ipv6(link.name) == false;
-    return lost_ipv6 || (port.made_clsact && context_.datapath->makes_something(port.index).value_or(false));
+    return lost_ipv6 || context_.datapath->lacks_program(port.index).value_or(false);
+}
+
+/// Another program has removed the port, or has made it a port of something else.
+bool PortSet::has_left(const Link& link) const {
+    return link.master != (context_.datapath->kernel_manages_ports() ? context_.device.team : IfIndex{});
 }
 
 bool PortSet::is_added_by_others(const Link& link) const {
@@ -67,7 +73,7 @@ const PortBefore* PortSet::away_entry(const Link& link) const {
     const auto slot = context_.marked_slot(link);
     const auto likeness = [&](const PortBefore& entry) {
         if (entry.state != PortState::away) return 0;
-        return (slot == entry.slot ? 2 : 0) + (entry.name == link.name ? 1 : 0);
+        return (slot == entry.slot ? 2 : 0) + (link.has_name(entry.name) ? 1 : 0);
     };
     const auto best = std::ranges::max_element(context_.journal.now().ports, {}, likeness);
     return best == context_.journal.now().ports.end() || likeness(*best) == 0 ? nullptr : &*best;
@@ -94,16 +100,18 @@ Result<> PortSet::join(IfIndex port) {
     if (std::ranges::find(ports_, port, &TeamPort::index) != ports_.end())
         return fail(EEXIST, "is already a port of this team");
     const auto* seen = context_.link(port);
-    const auto name = seen == nullptr ? std::string() : seen->name;
+    const auto name = seen == nullptr ? std::string() : key_of(*seen);
     // Marks and names of a device that is down change without an event.
     const auto link = TEAMO_TRY(context_.observer->read_now(port));
     // Its name decides whether it is to join, and with which settings.
-    if (link.name != name && context_.journal.port(port) == nullptr)
+    if (!link.has_name(name) && context_.journal.port(port) == nullptr)
         return fail(EAGAIN, fmt::format("has another name now: {}", link.name));
     context_.observer->forget_removed(port); // no part knows a former device with its index
     auto& journal = context_.journal;
     if (context_.team() == nullptr) return fail(ENODEV, "the team's device is gone");
-    TEAMO_TRY(may_join(context_.links(), link, context_.name()));
+    TEAMO_TRY(may_join(context_.links(), link, context_.name(), takes()));
+    if (journal.port(port) == nullptr && !context_.datapath->kernel_manages_ports())
+        if (const auto unicast = read_unicast_list(port)) TEAMO_TRY(has_no_user_elsewhere(link, *unicast));
     if (const auto* known = journal.port(port); known != nullptr && known->state == PortState::leaving) {
         TEAMO_TRY(finish_leaving(port));
         return join(port);
@@ -115,8 +123,10 @@ Result<> PortSet::join(IfIndex port) {
         note_addresses(link, before);
         journal.edit().ports.push_back(std::move(before));
     }
-    const auto config = config_of(link.name);
     auto* was = journal.port(port);
+    was->name = key_of(link);
+    const auto key = was->name;
+    const auto config = config_of(key);
     auto done = journal.keep();
     if (done) done = add_to_team(link, config, *was);
     if (!done) {
@@ -130,12 +140,15 @@ Result<> PortSet::join(IfIndex port) {
         return done;
     }
     was->state = PortState::joined;
-    std::erase(journal.edit().removed_by_hand, link.name);
-    awaited_.erase(link.name);
-    refused_.erase(link.name);
+    std::erase_if(journal.edit().removed_by_hand,
+                  [&](const std::string& one) { return one == key || link.has_name(one); });
+    for (const auto& one : {key, link.name}) {
+        awaited_.erase(one);
+        refused_.erase(one);
+    }
     ports_.push_back({.index = port,
                       .slot = was->slot,
-                      .key = link.name,
+                      .key = key,
                       .name = link.name,
                       .config = config,
                       .watch = make_watch(config, {})});
@@ -144,7 +157,7 @@ Result<> PortSet::join(IfIndex port) {
     static_cast<void>(journal.keep());
     context_.log(Level::info, fmt::format("port {} joined", link.name), message_id::none,
                  {{"PORT", link.name}});
-    context_.observer->catch_up();
+    static_cast<void>(context_.observer->read_now(port)); // events from before its last setting show less
     return {};
 }
 
@@ -191,7 +204,7 @@ void PortSet::note_addresses(const Link& link, PortBefore& port) {
         const auto first = port.ipv6_addresses.insert(port.ipv6_addresses.begin(), address);
         first->tentative = false;
     }
-    if (!own.empty() && !refused_.contains(link.name)) // not with each try
+    if (!own.empty() && !refused_.contains(key_of(link))) // not with each try
         context_.log(
             Level::warning,
             fmt::format("port {}: has addresses of its own ({}), which do not work while it is a port; give "
@@ -240,11 +253,8 @@ void PortSet::adopt(std::vector<PortBefore> noted) {
     forget_reused_indexes(noted);
     auto& journal = context_.journal;
     auto& ports = journal.edit().ports;
-    const auto team = context_.device.team;
-    const bool by_master = context_.datapath->kernel_manages_ports();
     const auto stays = [&](const PortBefore& port, const Link* link) {
-        return link != nullptr && is_ours(*link) && port.state == PortState::joined &&
-               (!by_master || link->master == team);
+        return link != nullptr && is_ours(*link) && port.state == PortState::joined && !has_left(*link);
     };
     const auto was_away = [&noted](const PortBefore& port) {
         return std::ranges::any_of(noted, [&port](const PortBefore& one) {
@@ -257,15 +267,14 @@ void PortSet::adopt(std::vector<PortBefore> noted) {
     });
     for (const auto& port : noted) {
         const auto* link = context_.link(port.index);
-        if (link == nullptr) {
-            ports.push_back(port); // valid again when the device returns
-        } else if (port.state == PortState::joined && by_master && link->master != team &&
-                   was_moved(port, *link)) {
+        if (link == nullptr || port.state != PortState::joined) {
+            ports.push_back(port); // valid again when the device returns; or for finish_begun()
+        } else if (has_left(*link) && was_moved(port, *link)) {
             ports.push_back(port); // it joins again
             ports.back().index = {};
-        } else if (port.state == PortState::joined && by_master && link->master != team) {
+        } else if (has_left(*link)) {
             // Removed while no daemon ran: undo our settings on it.
-            note_removed(link->name, port.name);
+            note_removed(*link, port.name);
             std::vector removed{port};
             subsystems_.offloads->end_leftover_trials(removed);
             if (auto released = restore(removed.front(), /*removed_by_others=*/true);
@@ -273,17 +282,15 @@ void PortSet::adopt(std::vector<PortBefore> noted) {
                 ports.push_back(removed.front()); // for finish_begun()
                 ports.back().state = PortState::leaving;
             }
-        } else if (port.state == PortState::joined) {
-            adopt_port(port, *link, others_carry);
         } else {
-            ports.push_back(port); // for finish_begun()
+            adopt_port(port, *link, others_carry);
         }
     }
     mark_away();
     for (const auto& [index, link] : context_.links()) {
         const auto slot = context_.marked_slot(link);
         if (!slot || journal.port(index) != nullptr) continue;
-        if (by_master && link.master != team) continue;
+        if (has_left(link)) continue;
         // It returned to the earlier daemon too, which did not make it a port. It joins if it is configured.
         if (const auto* away = away_entry(link); away != nullptr && was_away(*away)) continue;
         auto port = begin(link, *slot);
@@ -294,7 +301,8 @@ void PortSet::adopt(std::vector<PortBefore> noted) {
 
 void PortSet::adopt_port(const PortBefore& port, const Link& link, bool others_carry) {
     context_.journal.edit().ports.push_back(port);
-    const auto key = std::ranges::count(configured_names(), link.name) != 0 ? link.name : port.name;
+    const auto configured = configured_name(context_.config(), link);
+    const auto key = configured.empty() ? port.name : configured;
     const auto config = config_of(key);
     // The last port with a link carries already, and goes on.
     const bool up = link.has_link() && !(others_carry && has_bounced(port, link));
@@ -313,14 +321,14 @@ void PortSet::adopt_port(const PortBefore& port, const Link& link, bool others_c
 
 Result<> PortSet::attach_adopted(IfIndex port) {
     auto& before = *context_.journal.port(port);
-    // Without a filter of ours it was in another namespace: it came back down, and with IPv6. A second
-    // attempt finds the filter.
-    const bool lacks_filter = TEAMO_TRY(context_.datapath->makes_something(port));
-    const bool was_away = lacks_filter || before.taken_down;
+    // Without a program of ours it was in another namespace: it came back down, and with IPv6. A second
+    // attempt finds the program.
+    const bool lacks_program = TEAMO_TRY(context_.datapath->lacks_program(port));
+    const bool was_away = lacks_program || before.taken_down;
     const auto* link = context_.link(port);
     if (!was_away || link == nullptr || context_.datapath->kernel_manages_ports()) return attach(before);
-    if (lacks_filter) before.made_clsact = false; // it was removed
-    // Once the filter is there the next daemon cannot see that the device was away: it must read it.
+    if (lacks_program) before.made_clsact = false; // it was removed
+    // Once the program is there the next daemon cannot see that the device was away: it must read it.
     TEAMO_TRY(note_taken_down(context_, &before, !link->is_up()));
     TEAMO_TRY(make_port(*link, before));
     return note_taken_down(context_, &before, false);

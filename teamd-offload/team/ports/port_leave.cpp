@@ -6,6 +6,8 @@
 #include "kernel/interrupts/affinity_settings.h"
 #include "team/ports/port_set.h"
 
+#include <linux/if.h>
+
 #include <algorithm>
 #include <thread>
 
@@ -25,7 +27,7 @@ std::set<IfIndex> PortSet::replaced() {
         if (link == nullptr) continue;
         const bool left = by_master && before != nullptr && link->master != context_.device.team;
         if (context_.is_replaced(port.index) ||
-            context_.datapath->makes_something(port.index).value_or(false) ||
+            context_.datapath->lacks_program(port.index).value_or(false) ||
             (left && was_moved(*before, *link)))
             removed.insert(port.index);
     }
@@ -118,7 +120,14 @@ Result<> PortSet::finish_leaving(IfIndex port) {
     Result<> finished;
     if (now && is_ours(*now)) {
         const bool has_another_master = now->master && now->master != context_.device.team;
+        const bool stays_down = (was->flags & IFF_UP) != 0 && team_keeps_address(*was);
         finished = restore(*was, removed_by_others || has_another_master);
+        if (finished && stays_down)
+            context_.log(
+                Level::warning,
+                fmt::format("port {0}: stays down, because {1} goes on using its address {2}; give it "
+                            "another one before you set it up: ip link set {0} address ADDRESS",
+                            now->name, context_.name(), text_of(context_.team()->address)));
     } else if (!now && now.error().number != ENODEV) {
         finished = tl::unexpected(now.error());
     }
@@ -136,15 +145,17 @@ Result<> PortSet::finish_leaving(IfIndex port) {
 }
 
 /// A device that is gone needs nothing. Continues after a failure; the error contains all failures.
-/// `removed_by_others`: undoes only our settings; the rest is up to the program that removed the port.
+/// `removed_by_others`: what is not our setting is up to the program that removed the port.
 Result<> PortSet::restore(const PortBefore& port, bool removed_by_others) {
     Failures failures;
     const auto* link = context_.link(port.index);
     // First, because a card that the next step takes down may free its vectors.
     if (link != nullptr) failures.add(restore_cpus(*link, port.cpus));
     failures.add(context_.datapath->detach_port(port.index, port.made_clsact));
-    failures.add(removed_by_others ? release(port, link == nullptr ? port.name : link->name)
-                                   : restore_device(port));
+    // The kernel's drivers have restored the rest.
+    const bool only_ours = removed_by_others && context_.datapath->kernel_manages_ports();
+    failures.add(only_ours ? release(port, link == nullptr ? port.name : link->name)
+                           : restore_device(port, /*in_use=*/removed_by_others));
     if (!port.features.empty() || !port.trial.empty()) failures.add(restore_features(port));
     // The mark is removed last, and stays while a step will be tried again: it shows that the device is ours.
     const auto unmarked = failures.may_pass() ? Result<>() : unmark(port.index);

@@ -9,11 +9,18 @@
 namespace teamo {
 
 const TeamPort* PortSet::find(std::string_view name) const {
-    const auto* link = find_link(context_.links(), name);
+    const auto* link = find_named(context_.links(), name);
     const auto found = std::ranges::find_if(ports_, [&](const TeamPort& port) {
         return link != nullptr ? port.index == link->index : port.key == name;
     });
     return found == ports_.end() ? nullptr : &*found;
+}
+
+std::string PortSet::key_of(const Link& link) const {
+    if (const auto port = std::ranges::find(ports_, link.index, &TeamPort::index); port != ports_.end())
+        return port->key;
+    const auto configured = configured_name(context_.config(), link);
+    return configured.empty() ? link.name : configured;
 }
 
 PortWatch PortSet::make_watch(const PortConfig& config, PortWatch::Start start) const {
@@ -24,6 +31,7 @@ PortWatch PortSet::make_watch(const PortConfig& config, PortWatch::Start start) 
 /// Removes a port for the runner, the tables and the subsystems; its entry in the journal stays.
 void PortSet::remove(IfIndex port) {
     unattached_.erase(port);
+    context_.programs->forget(port);
     subsystems_.offloads->remove(port); // before it is restored, which would look like drift
     std::erase_if(ports_, [port](const TeamPort& one) { return one.index == port; });
 }
@@ -57,30 +65,38 @@ void PortSet::drop_lost() {
     drop_removed_by_others();
 }
 
-/// The key too, if no other device has that name: the device may get it back.
-void PortSet::note_removed(const std::string& name, const std::string& key) {
+/// By all names that the configuration has for it. The key too, if no other device has that name: the device
+/// may get it back.
+void PortSet::note_removed(const Link& link, const std::string& key) {
     auto& removed = context_.journal.edit().removed_by_hand;
-    const bool is_free = find_link(context_.links(), key) == nullptr;
-    for (const auto& one : {name, key})
-        if ((one == name || is_free) && std::ranges::count(removed, one) == 0) removed.push_back(one);
+    auto names = configured_names();
+    std::erase_if(names, [&link](const std::string& name) { return !link.has_name(name); });
+    names.push_back(link.name);
+    if (find_named(context_.links(), key) == nullptr) names.push_back(key);
+    for (auto& name : names)
+        if (std::ranges::count(removed, name) == 0) removed.push_back(std::move(name));
 }
 
-/// With the kernel's drivers a port is a device whose master is the team, and other programs may change that
-/// (ip link set PORT nomaster, NetworkManager).
+/// With the kernel's drivers a port is a device whose master is the team, else a device without one, and
+/// other programs may change that (ip link set PORT nomaster, NetworkManager).
 void PortSet::drop_removed_by_others() {
-    if (!context_.datapath->kernel_manages_ports()) return;
     for (auto& port : context_.journal.edit().ports) {
         const auto* link = context_.link(port.index);
-        if (link == nullptr || link->master == context_.device.team || port.state != PortState::joined)
-            continue;
+        if (link == nullptr || !has_left(*link) || port.state != PortState::joined) continue;
         // The kernel also removes a port from its master before it moves or removes the device. Then the
         // device cannot be read any more, and its RTM_DELLINK follows; or it is there again.
         const auto now = context_.observer->read_now(port.index);
-        if (!now || now->master == context_.device.team || context_.observer->has_removed(port.index))
-            continue;
-        context_.log(Level::notice, fmt::format("port {} was removed by another program", now->name));
+        if (!now || !has_left(*now) || context_.observer->has_removed(port.index)) continue;
+        const auto* master = context_.link(now->master);
+        context_.log(
+            Level::notice,
+            master == nullptr
+                ? fmt::format("port {} was removed by another program", now->name)
+                : fmt::format("port {0} was made a port of {1} by another program, and leaves {2}; to "
+                              "add it again: ip link set {0} nomaster; teamoctl {2} port add {0}",
+                              now->name, master->name, context_.name()));
         remove(port.index);
-        note_removed(now->name, port.name);
+        note_removed(*now, port.name);
         port.state = PortState::leaving;
         leaving_[port.index] = {.removed_by_others = true, .name = now->name};
     }
@@ -115,11 +131,40 @@ void PortSet::step_watches() {
         port.had_link = has_link;
         subsystems_.probes->note_answers(port.index, port.watch);
         port.watch.step(has_link, losses, now);
+    }
+    end_needless_delay();
+    for (const auto& port : ports_) {
         if (auto* entry = context_.journal.port(port.index); entry != nullptr) {
             entry->carrier_losses = waits(port) ? std::optional(port.watch.carrier_losses()) : std::nullopt;
             entry->unanswered = port.watch.has_link() && !port.watch.up();
         }
     }
+}
+
+/// For the runner. A port that LACP uses is judged by its link.
+bool PortSet::counts_as_up(const PortWatch& watch) const {
+    return context_.is_lacp() ? watch.has_link() : watch.up();
+}
+
+/// While no port carries, the best one with a link does not wait for its delay_up, as with bonding
+/// (bond_main.c: bond_miimon_inspect, ignore_updelay). The others wait.
+void PortSet::end_needless_delay() {
+    if (std::ranges::any_of(
+            ports_, [this](const TeamPort& port) { return port.had_link && counts_as_up(port.watch); }))
+        return;
+    const auto rank = [this](const TeamPort& port) {
+        const bool last =
+            subsystems_.offloads->is_last(port.index) || subsystems_.losses->is_last(port.index);
+        return std::pair(!last, port.config.prio);
+    };
+    TeamPort* best = nullptr;
+    for (auto& port : ports_) {
+        auto without_delay = port.watch;
+        without_delay.end_delay_up();
+        if (port.had_link && counts_as_up(without_delay) && (best == nullptr || rank(port) > rank(*best)))
+            best = &port;
+    }
+    if (best != nullptr) best->watch.end_delay_up();
 }
 
 void PortSet::read_modes(TeamPort& port) {
@@ -147,7 +192,9 @@ bool PortSet::update_membership() {
     const bool added = join_added_by_others();
     const bool joined = join_awaited();
     returned_.clear();
-    follow_ipv6();
+    note_users();
+    note_shared_address();
+    note_idle_xdp();
     return joined || finished || added;
 }
 
@@ -155,11 +202,20 @@ bool PortSet::join_added_by_others() {
     if (!context_.datapath->kernel_manages_ports()) return false;
     std::vector<Link> added;
     for (const auto& [index, link] : context_.links())
-        if (is_added_by_others(link) && !returned_.contains(index) && is_worth_trying(link.name, link))
+        if (is_added_by_others(link) && !returned_.contains(index) && is_worth_trying(key_of(link), link))
             added.push_back(link);
     for (const auto& link : added)
-        if (auto joined = join(link.index); !joined) note_refusal(link.name, link.index, joined.error());
+        if (auto joined = join(link.index); !joined) note_refusal(key_of(link), link.index, joined.error());
     return !added.empty();
+}
+
+/// False for the second of two names that the configuration has for one device.
+bool PortSet::has_port(const std::string& key) const {
+    const auto* port = find(key);
+    if (port == nullptr) return false;
+    const auto* link = context_.link(port->index);
+    const bool is_its_own = port->key == key || (link != nullptr && link->name == key);
+    return is_its_own || std::ranges::count(context_.journal.now().configured, port->key) == 0;
 }
 
 /// Whenever a port of the file is none, whatever the reason: its device was renamed, vanished or never
@@ -168,10 +224,10 @@ void PortSet::await_configured() {
     if (ends_ || context_.options.no_ports) return;
     const auto& journal = context_.journal.now();
     for (const auto& name : journal.configured)
-        if (find(name) == nullptr) awaited_.insert(name);
+        if (!has_port(name)) awaited_.insert(name);
     // Another port may have the name by now, or had it until it was removed.
     std::erase_if(awaited_, [&](const std::string& name) {
-        return find(name) != nullptr || std::ranges::count(journal.removed_by_hand, name) != 0;
+        return has_port(name) || std::ranges::count(journal.removed_by_hand, name) != 0;
     });
 }
 
@@ -179,43 +235,22 @@ bool PortSet::join_awaited() {
     await_configured();
     // A port that is not awaited any more is not tried again.
     std::erase_if(refused_, [this](const auto& entry) {
-        const auto* link = find_link(context_.links(), entry.first);
+        const auto* link = find_named(context_.links(), entry.first);
         return link == nullptr || !(awaited_.contains(entry.first) || is_added_by_others(*link));
     });
     bool tried = false;
     for (const auto& port : std::set(awaited_)) {
-        const auto* link = find_link(context_.links(), port);
+        const auto* link = find_named(context_.links(), port);
         if (link == nullptr || returned_.contains(link->index) || !is_worth_trying(port, *link)) continue;
         tried = true;
         const auto device = link->index;
+        if (const auto* other = find(port); other != nullptr) {
+            note_refusal(port, device, another_name_of(other->key));
+            continue;
+        }
         if (auto joined = join(device); !joined) note_refusal(port, device, joined.error());
     }
     return tried;
-}
-
-PortSet::Refused::State PortSet::state_of(const Link& link) {
-    return {.device = link.index, .master = link.master, .altnames = link.altnames};
-}
-
-/// Logged once. Tried again when the reason may have passed, when another program has released the device, or
-/// when there is another one of that name.
-void PortSet::note_refusal(const std::string& port, IfIndex device, const Error& refusal) {
-    auto& noted = refused_[port];
-    if (noted.state.device != device) noted = {};
-    noted.message(context_.log, Level::warning, fmt::format("port {}: ", port), refusal.text);
-    const auto* link = context_.link(device);
-    noted.state = link == nullptr ? Refused::State{} : state_of(*link);
-    await_passing(noted.patience, is_passing(refusal), Clock::now());
-    // Each try may take the device down for the program that uses it. Only a lack of memory ends by itself.
-    const bool lacks_memory = refusal.number == ENOMEM || refusal.number == ENOBUFS;
-    if (noted.patience && noted.patience->times() >= Patience::many && !lacks_memory) noted.patience.reset();
-}
-
-bool PortSet::is_worth_trying(const std::string& port, const Link& link) const {
-    const auto noted = refused_.find(port);
-    if (noted == refused_.end()) return true;
-    const auto& refused = noted->second;
-    return refused.state != state_of(link) || (refused.patience && refused.patience->is_over(Clock::now()));
 }
 
 std::optional<Clock::time_point> PortSet::deadline() const {
@@ -226,22 +261,30 @@ std::optional<Clock::time_point> PortSet::deadline() const {
         if (port.modes_patience) first = earlier(first, port.modes_patience->next());
     }
     for (const auto& [name, refused] : refused_)
-        if (refused.patience) first = earlier(first, refused.patience->next());
+        first = earlier(first, refused.patience.next());
     for (const auto& [port, leaving] : leaving_)
         first = earlier(first, leaving.patience.next());
     return first;
 }
 
-bool PortSet::update_gso_limits() {
+bool PortSet::update_unreported() {
     bool changed = false;
     for (const auto& port : ports_) {
         auto* known = context_.observer->edit(port.index);
         const auto now = context_.control.read(port.index);
-        if (known == nullptr || !now || now->gso_max == known->gso_max) continue;
+        if (known == nullptr || !now || (now->gso_max == known->gso_max && now->ipv6 == known->ipv6))
+            continue;
         known->gso_max = now->gso_max;
+        known->ipv6 = now->ipv6;
         changed = true;
     }
     return changed;
+}
+
+bool PortSet::find_awaited() {
+    return std::ranges::any_of(awaited_, [this](const std::string& name) {
+        return find_named(context_.links(), name) == nullptr && context_.observer->find_now(name) != nullptr;
+    });
 }
 
 PortConfig PortSet::config_of(std::string_view port) const {
@@ -256,7 +299,8 @@ PortConfig PortSet::config_of(std::string_view port) const {
 /// True if the device has one of the names now: it may have been renamed, and in the file too.
 bool PortSet::is_named(const TeamPort& port, const std::vector<std::string>& names) const {
     const auto* link = context_.link(port.index);
-    return link != nullptr && std::ranges::count(names, link->name) != 0;
+    return link != nullptr &&
+           std::ranges::any_of(names, [link](const std::string& name) { return link->has_name(name); });
 }
 
 std::vector<std::string> PortSet::configured_names() const {
@@ -267,10 +311,10 @@ std::vector<std::string> PortSet::configured_names() const {
 }
 
 void PortSet::reconfigure_ports(bool watches_anew) {
-    const auto names = configured_names();
     for (auto& port : ports_) {
-        if (is_named(port, names)) {
-            port.key = context_.link(port.index)->name;
+        const auto* link = context_.link(port.index);
+        if (auto name = link == nullptr ? "" : configured_name(context_.config(), *link); !name.empty()) {
+            port.key = std::move(name);
             context_.journal.port(port.index)->name = port.key;
         }
         auto config = config_of(port.key);
@@ -315,52 +359,29 @@ Result<> PortSet::check(const TeamConfig& config) const {
     if (context_.options.no_ports) return {};
     for (const auto& [name, port] : config.ports) {
         if (name == context_.name()) return fail(EINVAL, fmt::format("port {}: is the team itself", name));
-        const auto* link = find_link(context_.links(), name);
+        const auto* link = find_named(context_.links(), name);
         if (link == nullptr) continue;
-        if (auto may = may_join(context_.links(), *link, context_.name()); !may)
+        // One that others use joins when they have gone.
+        if (auto may = may_join(context_.links(), *link, context_.name(), takes());
+            !may && !is_passing(may.error()))
             return within(fmt::format("port {}", name), std::move(may.error()));
     }
     return {};
 }
 
-Result<> PortSet::join_configured(bool made_device) {
-    if (context_.options.no_ports) return {};
-    follow_configured();
-    await_configured();
-    for (const auto& [name, config] : context_.config().ports) {
-        if (!awaited_.contains(name)) continue;
-        const auto* link = find_link(context_.links(), name);
-        if (link == nullptr) {
-            context_.log(Level::warning,
-                         fmt::format("port {}: no such device yet; it joins when it appears", name));
-            continue;
-        }
-        if (!is_worth_trying(name, *link)) continue; // it was tried a moment ago
-        if (!leaving_.empty()) continue;             // there may be no slot until then; the pass joins it
-        const auto device = link->index;
-        const auto joined = join(device);
-        if (joined) continue;
-        const auto& error = joined.error();
-        const bool lacks_something = error.number == EOPNOTSUPP && config.offload.lacking == Lacking::refuse;
-        // A running team continues without it, and a new one does not wait for a passing failure.
-        if (made_device && !lacks_something && error.number != ENODEV && !is_passing(error))
-            return within(fmt::format("port {}", name), error);
-        note_refusal(name, device, error);
-    }
-    return {};
+Result<> PortSet::check_distinct(const TeamConfig& config) const {
+    return context_.options.no_ports ? Result<>() : teamo::check_distinct(context_.links(), config);
 }
 
-std::vector<RefusedStatus> PortSet::refused() const {
-    std::vector<RefusedStatus> list;
-    for (const auto& [port, refused] : refused_)
-        list.push_back({.where = port, .what = refused.message.text()});
-    for (const auto& [index, leaving] : leaving_)
-        if (const auto* port = context_.journal.port(index))
-            list.push_back({.where = port->name, .what = "is not restored yet"});
-    for (const auto& port : ports_)
-        if (const auto found = unattached_.find(port.index); found != unattached_.end())
-            list.push_back({.where = port.name, .what = found->second.failure.text()});
-    return list;
+void PortSet::join_configured() {
+    if (context_.options.no_ports) return;
+    follow_configured();
+    await_configured();
+    for (const auto& [name, config] : context_.config().ports)
+        if (awaited_.contains(name) && find_named(context_.links(), name) == nullptr)
+            context_.log(Level::warning,
+                         fmt::format("port {}: no such device yet; it joins when it appears", name));
+    if (leaving_.empty()) join_awaited(); // else there may be no slot until then; the pass joins them
 }
 
 } // namespace teamo

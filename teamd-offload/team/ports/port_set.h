@@ -5,6 +5,7 @@
 #pragma once
 
 #include "base/result.h"
+#include "plan/team/membership.h"
 #include "plan/team/repair.h"
 #include "runner/runner.h"
 #include "team/subsystems.h"
@@ -15,7 +16,7 @@ namespace teamo {
 struct TeamPort {
     IfIndex index;
     Slot slot;
-    std::string key;  ///< in the configuration, also after the device was renamed
+    std::string key;  ///< in the configuration: a name of the device, or one that it had
     std::string name; ///< of the device at the last pass
     PortConfig config;
     PortWatch watch;
@@ -23,7 +24,7 @@ struct TeamPort {
     std::uint32_t modes_losses = 0;           ///< Link::carrier_losses then
     std::optional<Patience> modes_patience{}; ///< of a link whose speed is not known yet
     bool had_link = false;
-    bool had_ipv6 = false; ///< at the last pass, as far as its MTU allows
+    LogOnce users{}; ///< devices on it that receive nothing
 };
 
 /// Notes in the journal that a port is down for a change of its address or after a move between namespaces,
@@ -45,8 +46,10 @@ public:
 
     /// In the order they joined.
     const std::vector<TeamPort>& all() const { return ports_; }
-    /// By the name that the device has now, which may have changed since the port joined; nullptr: no port.
+    /// By a name that the device has now, which may have changed since the port joined; nullptr: no port.
     const TeamPort* find(std::string_view name) const;
+    /// The name under which the configuration has a device, or can have it.
+    std::string key_of(const Link& link) const;
 
     // ---- the ports as others need them ---------------------------------------------------------------
     std::vector<Candidate> candidates() const;
@@ -72,15 +75,23 @@ public:
     bool update_membership();
     /// The next time that a pass is needed without an event; none: no time.
     std::optional<Clock::time_point> deadline() const;
-    /// Reads GSO limits, whose changes the kernel does not report (net/core/rtnetlink.c: do_setlink).
-    /// True: some have changed.
-    bool update_gso_limits();
+    /// Reads what the kernel does not report: GSO limits (net/core/rtnetlink.c: do_setlink), and that IPv6
+    /// was switched on for a port without a link or of a driver (net/ipv6/addrconf.c: addrconf_notify). True:
+    /// some have changed.
+    bool update_unreported();
+    /// Looks for awaited devices by their names, because one that is down gets an alternative name without an
+    /// event. True: one is there.
+    bool find_awaited();
+    /// Forgets a refusal whose reason was a user in another namespace that has gone. True: there was one.
+    bool poll_refused();
 
     // ---- requests and start --------------------------------------------------------------------------
-    /// Refuses a configuration with a port that cannot join, before anything is changed.
+    /// Refuses a new configuration of a running team with a port that cannot join.
     Result<> check(const TeamConfig& config) const;
-    /// `made_device`: a new team refuses to start if a port cannot join; an adopted one continues.
-    Result<> join_configured(bool made_device);
+    /// Refuses two ports that are one device.
+    Result<> check_distinct(const TeamConfig& config) const;
+    /// At the start. A port that cannot join is named and tried again; the team goes on without it.
+    void join_configured();
     /// Puts an adopted port into the datapath of this daemon.
     Result<> attach_adopted(IfIndex port);
     /// Puts all ports into a datapath that takes the place of another. The other's program stays where the
@@ -88,9 +99,8 @@ public:
     void attach_all();
     /// Tries again where it was refused.
     void attach_refused();
-    /// Every second, for one port after the other: another program may have removed clsact, and our filters
-    /// with it.
-    void poll_filters();
+    /// Before clsact is made on a port, so that any process knows that it must be removed.
+    Result<> note_clsact(IfIndex device);
     /// Notes that an adopted port could not be attached.
     void note_unattached(const TeamPort& port, const Error& error);
     /// True: a pass within a second is needed for that.
@@ -102,7 +112,7 @@ public:
     Result<> begin_leaving(IfIndex port);
     /// Notes in the journal that a port was removed by hand: it joins again only by a request or another
     /// file.
-    void note_removed(const std::string& name, const std::string& key);
+    void note_removed(const Link& link, const std::string& key);
     /// Call after the pass that begin_leaving() needs: why the port was not restored. A passing failure is
     /// not reported; it is tried again.
     Result<> take_leave_result(IfIndex port);
@@ -134,14 +144,17 @@ public:
 private:
     /// A port whose device exists and could not join.
     struct Refused {
-        /// A change of these is worth a try: another device of that name, another master, other marks.
+        /// A change of these is worth a try: another device of that name, another master, other marks, other
+        /// users.
         struct State {
             IfIndex device{}, master{};
             std::vector<std::string> altnames{};
+            std::vector<IfIndex> users{};
             bool operator==(const State&) const = default;
         } state;
         LogOnce message;
-        std::optional<Patience> patience; ///< for a passing failure
+        bool has_user_elsewhere = false;
+        Patience patience{};
     };
 
     PortWatch make_watch(const PortConfig& config, PortWatch::Start start) const;
@@ -156,12 +169,21 @@ private:
     Result<> prepare_address(const Link& first);
     void note_addresses(const Link& link, PortBefore& port);
     void read_modes(TeamPort& port);
+    bool counts_as_up(const PortWatch& watch) const;
+    void end_needless_delay();
     void remove(IfIndex port);
     void drop_removed_by_others();
     bool join_added_by_others();
+    bool has_port(const std::string& key) const;
     void await_configured();
     bool join_awaited();
-    static Refused::State state_of(const Link& link);
+    Refused::State state_of(const Link& link) const;
+    Takes takes() const;
+    bool has_left(const Link& link) const;
+    bool is_free_elsewhere(const Link& link) const;
+    void note_users();
+    void note_shared_address();
+    void note_idle_xdp();
     void note_refusal(const std::string& port, IfIndex device, const Error& refusal);
     bool is_worth_trying(const std::string& port, const Link& link) const;
     bool finish_due_leaves();
@@ -179,16 +201,16 @@ private:
     Result<> unmark(IfIndex port);
     Result<> make_port(const Link& link, PortBefore& before);
     static Result<> set_disable_ipv6(const std::string& name, const PortBefore& before, bool disabled);
-    /// Keeps it off when a port's MTU allows IPv6 again.
-    void follow_ipv6();
-    Result<> note_clsact(PortBefore& port);
     /// Puts the port into the datapath.
     Result<> attach(PortBefore& port);
     void attach_rest();
     /// The guard on a port. A failure is logged: the port carries without it.
     void guard(PortBefore& port);
     Result<> fit(const Link& link, PortBefore& before);
-    Result<> restore_device(const PortBefore& before);
+    /// True if the team goes on using the address that the port had before.
+    bool team_keeps_address(const PortBefore& before) const;
+    /// `in_use`: by another program, which decides whether it is up.
+    Result<> restore_device(const PortBefore& before, bool in_use);
     static Result<> release(const PortBefore& before, const std::string& name);
     /// `others_carry`: another port has had its link all the time.
     void adopt_port(const PortBefore& port, const Link& link, bool others_carry);
@@ -204,6 +226,8 @@ private:
     std::set<IfIndex> returned_;
     bool joins_returned_ = false;            ///< another pass is needed for them
     std::map<std::string, Refused> refused_; ///< by name
+    LogOnce shared_address_;                 ///< other devices are up with the team's address
+    LogOnce idle_xdp_;                       ///< the team has an XDP program that sees no frame
     /// A port that is not restored yet.
     struct Leaving {
         Patience patience{};
@@ -219,7 +243,6 @@ private:
         bool again = true; ///< by the next pass
     };
     std::map<IfIndex, Unattached> unattached_; ///< by attach_all()
-    std::size_t polled_ = 0;                   ///< by poll_filters()
     std::map<IfIndex, Error> leave_failures_;  ///< for take_leave_result()
 };
 

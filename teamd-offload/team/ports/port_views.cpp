@@ -10,7 +10,7 @@ std::vector<Candidate> PortSet::candidates() const {
     for (const auto& port : ports_)
         list.push_back(
             {.port = port.index,
-             .up = context_.is_lacp() ? port.watch.has_link() : port.watch.up(),
+             .up = counts_as_up(port.watch),
              .held = context_.is_lacp() && port.watch.has_link() && !port.watch.up(),
              .prio = port.config.prio,
              .sticky = port.config.sticky,

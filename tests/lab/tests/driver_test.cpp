@@ -69,11 +69,11 @@ TEST(Driver, sets_every_configured_option) {
 
 TEST(Driver, sets_the_link_only_while_the_watch_differs) {
     TeamUnderTest team(R"({"device": "team0", "runner": {"name": "roundrobin"},
-                           "link_watch": {"name": "ethtool", "delay_up": 4000}, "ports": {"eth0": {}}})",
+                           "ports": {"eth0": {}, "eth1": {"link_watch": {"name": "ethtool", "delay_up": 4000}}}})",
                        {"--datapath", "team"});
-    EXPECT_TRUE(becomes(std::string("true"), [] { return option("user_linkup_enabled", "eth0"); }, 20s));
-    EXPECT_EQ("false", option("user_linkup", "eth0"));
-    EXPECT_TRUE(becomes(std::string("false"), [] { return option("user_linkup_enabled", "eth0"); }, 20s));
+    EXPECT_TRUE(becomes(std::string("true"), [] { return option("user_linkup_enabled", "eth1"); }, 20s));
+    EXPECT_EQ("false", option("user_linkup", "eth1"));
+    EXPECT_TRUE(becomes(std::string("false"), [] { return option("user_linkup_enabled", "eth1"); }, 20s));
     EXPECT_TRUE(look(NetNs::current(), "team0").kind == "team");
     EXPECT_EQ(0, team.stop());
 }

@@ -75,6 +75,27 @@ TEST_F(LacpTeam, says_that_a_port_has_no_link) {
     EXPECT_THAT(team.log(), testing::Not(HasSubstr("its link watch is down")));
 }
 
+TEST_F(LacpTeam, is_the_system_of_its_address) {
+    TeamUnderTest team(team_config(fast, ports_object(2)));
+    Partner partner(wires_, {1, 2});
+    up();
+    for (const auto* port : {"eth1", "eth2"})
+        ASSERT_TRUE(carries(team, port));
+    const std::string first = "02:00:00:00:00:77", second = "02:00:00:00:00:78";
+    const auto is_known = [&](const std::string& system) {
+        return partner.team().await_item(
+                   fmt::format("ports.{}.runner.partner_lacpdu_info.system", Cabling::far_end(1)), system) &&
+               carries(team, "eth1") && carries(team, "eth2");
+    };
+    wires_.host().ip("link set team0 address " + first);
+    EXPECT_TRUE(is_known(first));
+    team.kill();
+    wires_.host().ip("link set team0 address " + second);
+    team.start();
+    EXPECT_TRUE(is_known(second)) << "also if it was set while no daemon ran";
+    EXPECT_THAT(team.log(), HasSubstr("the LACP system is " + second + " now"));
+}
+
 TEST_F(LacpTeam, clears_its_counters) {
     TeamUnderTest team(team_config(fast, ports_object(2)));
     up();

@@ -77,17 +77,18 @@ TEST(Adoption, takes_over_a_team_of_teamd_without_a_pause) {
     ASSERT_TRUE(eventually("teamd has made its device", [&] { return exists(wires.host(), "team0"); }));
     wires.address();
     ASSERT_TRUE(reaches(wires.host(), client_v4));
-    Stream out({.from = &wires.host(), .to = &wires.client(), .address = client_v4, .rate = 10'000});
-    Stream in({.from = &wires.client(), .to = &wires.host(), .address = team_v4, .rate = 10'000});
-    EXPECT_TRUE(out.flows(2'000) && in.flows(2'000)) << "with teamd";
+    // Slow enough for the kernel's backlog when the guest stands still for a while.
+    Stream out({.from = &wires.host(), .to = &wires.client(), .address = client_v4, .rate = 2'000});
+    Stream in({.from = &wires.client(), .to = &wires.host(), .address = team_v4, .rate = 2'000});
+    EXPECT_TRUE(out.flows(400) && in.flows(400)) << "with teamd";
     teamd.signal(SIGKILL);
     ASSERT_TRUE(teamd.wait(patient(long_enough)));
     TeamUnderTest team(loadbalance(2), {"--datapath", "team", "-o"});
     EXPECT_TRUE(team.await_link("eth1") && team.await_link("eth2"));
-    EXPECT_TRUE(out.flows(2'000) && in.flows(2'000));
+    EXPECT_TRUE(out.flows(400) && in.flows(400));
     out.stop();
     in.stop();
-    // clsact at a port that transmits would cost some 20 ms of packets.
+    // clsact at a port that transmits would cost some 20 ms of packets: 40.
     EXPECT_LE(out.tally().lost, 10U) << text_of(out.tally());
     EXPECT_LE(in.tally().lost, 10U) << text_of(in.tally());
 }
@@ -144,10 +145,11 @@ bool asks_ethtool(const std::string& step) {
 /// journal, which has what it should.
 bool may_be_of_an_adoption(const std::string& step) {
     return step == "bpf 2" ||                // fills the maps of its own programs
-           step == "netlink 0 message 36" || // clsact, which exists: EEXIST
+           step == "bpf 3" ||                // the same: a slot without a port
            step == "netlink 0 message 44" || // replaces a filter
-           step.starts_with("bpf 8") ||      // netkit: attaches the transmit program
-           step.starts_with("bpf 9") ||      // netkit: detaches that of the last daemon
+           step == "bpf 28" ||               // the iterator that reads the programs' names
+           step.starts_with("bpf 8") ||      // tcx, netkit: attaches a program
+           step.starts_with("bpf 9") ||      // tcx, netkit: detaches that of the last daemon
            asks_ethtool(step) || step.find(" /run/teamd/") != std::string::npos ||
            step.ends_with(" /run/teamd");
 }
@@ -166,10 +168,11 @@ TEST(Adoption, writes_only_what_is_its_own) {
         EXPECT_TRUE(team.await_link(Cabling::port(port)));
     for (const auto& step : calls.steps())
         EXPECT_TRUE(may_be_of_an_adoption(step)) << step;
-    const auto is_filter = [](const std::string& step) { return step == "netlink 0 message 44"; };
-    // The receive program of each port and, without netkit, the transmit program: once, in their places.
-    EXPECT_THAT(std::ranges::count_if(calls.steps(), is_filter),
-                testing::AnyOf(wires.ports(), wires.ports() + 1));
+    const auto attaches = [](const std::string& step) {
+        return step == "netlink 0 message 44" || step.starts_with("bpf 8");
+    };
+    // The receive program of each port and the transmit program: once, in their places.
+    EXPECT_EQ(std::ranges::count_if(calls.steps(), attaches), wires.ports() + 1);
 }
 
 TEST(Adoption, not_with_force_recreate) {

@@ -4,9 +4,12 @@
 //
 // lab: Restore.after_a_* Restore.after_port_* by team, 20 s
 // lab: Restore.after_each_* by team, 20 s, long
-// lab: Restore.after_* ForeignPrograms.* by bpf, 60 s, long
+// lab: Restore.after_* ForeignPrograms.* */CniOrder.* by bpf, 70 s, long
+// lab: */CniOrder.* by team, 10 s, long
+#include "kernel/netlink/nftables.h"
 #include "netns/configs.h"
 #include "netns/traffic/foreign_programs.h"
+#include "support/net/programs.h"
 #include "support/traffic/traffic.h"
 
 #include <gmock/gmock.h>
@@ -101,6 +104,23 @@ TEST(Restore, after_port_remove) {
     expect_as(before, wires);
 }
 
+TEST(Restore, leaves_a_port_down_whose_address_the_team_keeps) {
+    const Cabling wires(2, FarSide::open);
+    wires.host().ip("link set eth1 up\nlink set eth2 up");
+    TeamUnderTest team(loadbalance(2));
+    bring_up(wires, team);
+    const auto address = look(wires.host(), "team0").address;
+    ASSERT_EQ(0, team.teamdctl({"port", "remove", "eth1"}).status);
+    EXPECT_TRUE(becomes("", [&] { return team.item("ports.eth1.link.up"); }));
+    EXPECT_EQ(address, look(wires.host(), "eth1").address);
+    EXPECT_EQ(address, look(wires.host(), "team0").address);
+    EXPECT_FALSE(look(wires.host(), "eth1").up());
+    EXPECT_THAT(team.log(), HasSubstr("port eth1: stays down, because team0 goes on using its address"));
+    ASSERT_EQ(0, team.teamdctl({"port", "remove", "eth2"}).status);
+    EXPECT_TRUE(becomes("", [&] { return team.item("ports.eth2.link.up"); }));
+    EXPECT_TRUE(look(wires.host(), "eth2").up());
+}
+
 TEST(Restore, after_each_hwaddr_policy) {
     for (const auto* policy : {"same_all", "by_active", "only_active"}) {
         const Cabling wires(2, FarSide::open);
@@ -167,25 +187,178 @@ TEST(ForeignPrograms, keeps_an_empty_clsact) {
     EXPECT_EQ("", must(wires.host(), "tc filter show dev eth1 ingress"));
 }
 
-TEST(ForeignPrograms, that_remove_clsact_lose_no_port) {
+TEST(ForeignPrograms, that_remove_ours_lose_no_port) {
     const Cabling wires(2, FarSide::lag_switch);
     const auto whole = snapshot(wires.host(), "eth1");
     TeamUnderTest team(loadbalance(2));
     bring_up(wires, team);
-    const auto filters = [&](const char* port) {
-        return sh(wires.host(),
-                  fmt::format("tc filter show dev {0} ingress; tc filter show dev {0} egress", port))
-            .out;
-    };
-    ASSERT_NE("", filters("eth1"));
-    must(wires.host(), "tc qdisc del dev eth1 clsact; tc qdisc del dev eth2 clsact");
-    EXPECT_TRUE(eventually("the filters are there again",
-                           [&] { return !filters("eth1").empty() && !filters("eth2").empty(); }));
+    const auto eth1 = our_programs(wires.host(), "eth1"), eth2 = our_programs(wires.host(), "eth2");
+    ASSERT_NE("", eth1);
+    remove_our_programs(wires.host(), "eth1");
+    remove_our_programs(wires.host(), "eth2");
+    EXPECT_TRUE(eventually("the programs are there again", [&] {
+        return our_programs(wires.host(), "eth1") == eth1 && our_programs(wires.host(), "eth2") == eth2;
+    }));
     EXPECT_TRUE(reaches(wires.host(), client_v4));
-    must(wires.host(), "tc qdisc del dev eth1 clsact");
+    remove_our_programs(wires.host(), "eth1");
     EXPECT_EQ(0, team.teamoctl({"port", "remove", "eth1"}).status);
     EXPECT_TRUE(reaches(wires.host(), client_v4));
     EXPECT_EQ("", difference(whole, snapshot(wires.host(), "eth1")));
+    EXPECT_EQ(0, team.stop());
+}
+
+/// By an event, and not by the next look: the program is back in milliseconds. With a filter of another its
+/// place is after that.
+TEST(ForeignPrograms, that_remove_clsact_are_answered_at_once) {
+    const Cabling wires(1, FarSide::lag_switch);
+    const PinnedFilter foreign("foreign_in");
+    must(wires.host(), fmt::format("tc qdisc add dev eth1 clsact;"
+                                   "tc filter add dev eth1 ingress prio 3 handle 9 bpf da object-pinned {}",
+                                   foreign.path()));
+    TeamUnderTest team(loadbalance(1));
+    bring_up(wires, team);
+    EXPECT_TRUE(reaches(wires.client(), team_v4));
+    for (int round = 0; round < 3; ++round) {
+        must(wires.host(), "tc qdisc del dev eth1 clsact");
+        EXPECT_TRUE(eventually("the program is there again", [&] {
+            return our_programs(wires.host(), "eth1").find("ingress teamo_receive") != std::string::npos;
+        }));
+        EXPECT_TRUE(reaches(wires.client(), team_v4));
+        must(wires.host(), fmt::format("tc qdisc add dev eth1 clsact;"
+                                       "tc filter add dev eth1 ingress prio 3 bpf da object-pinned {}",
+                                       foreign.path()));
+    }
+    const auto seen = foreign.seen();
+    EXPECT_TRUE(reaches(wires.client(), team_v4));
+    EXPECT_GT(foreign.seen(), seen) << "a filter that was added later sees the frames too";
+    EXPECT_EQ(0, team.stop());
+}
+
+/// One that continues sees all frames, whether it came before ours or after it.
+TEST(ForeignPrograms, on_tcx_see_the_frames_before_ours) {
+    const Cabling wires(1, FarSide::lag_switch);
+    if (!ForeignTcx::known(wires.host(), "eth1")) GTEST_SKIP() << "this kernel has no tcx";
+    const ForeignTcx earlier(wires.host(), "eth1", DeviceHook::tcx_ingress, TC_ACT_UNSPEC, false);
+    TeamUnderTest team(loadbalance(1));
+    bring_up(wires, team);
+    const ForeignTcx later(wires.host(), "eth1", DeviceHook::tcx_ingress, TC_ACT_UNSPEC, false);
+    EXPECT_TRUE(reaches(wires.client(), team_v4));
+    EXPECT_GT(earlier.seen(), 0U);
+    EXPECT_GT(later.seen(), 0U);
+    EXPECT_THAT(team.teamoctl({"doctor"}).out, HasSubstr("the tcx program foreign (id "));
+    EXPECT_EQ(0, team.stop());
+    EXPECT_EQ("", our_programs(wires.host(), "eth1"));
+}
+
+/// Such a filter ends the hook of the port before ours. IPv4 would not show it: the host answers for any
+/// device.
+TEST(ForeignPrograms, that_accept_frames_hide_none) {
+    const Cabling wires(2, FarSide::learning_switch);
+    TeamUnderTest team(ranked_activebackup(2));
+    bring_up(wires, team);
+    ASSERT_TRUE(reaches(wires.client(), team_v6));
+    const std::vector<std::string> ports{"eth1", "eth2"};
+    for (const auto& port : ports)
+        must(wires.host(), fmt::format("tc qdisc add dev {0} clsact 2>/dev/null;"
+                                       "tc filter add dev {0} ingress prio 10 protocol all u32 match u32 0 0 "
+                                       "classid 1:1",
+                                       port));
+    Stream in({.from = &wires.client(), .to = &wires.host(), .address = team_v6, .rate = 1'000});
+    EXPECT_TRUE(in.flows()) << "accepted by a filter";
+    team.set_item("runner.active_port", "eth2");
+    EXPECT_TRUE(in.flows()) << "by the other port";
+    auto rules = NetlinkSocket::open(NETLINK_NETFILTER);
+    ASSERT_TRUE(rules);
+    if (count_forward_rules(*rules, "teamo-team0").value_or(0) != 0) { // of a pair
+        ASSERT_TRUE(replace_forward_table(*rules, "teamo-team0", {})) << "as nft flush ruleset";
+        EXPECT_TRUE(in.flows()) << "without our table";
+        EXPECT_TRUE(becomes(2U, [&] { return count_forward_rules(*rules, "teamo-team0").value_or(0); }));
+        EXPECT_THAT(team.teamoctl({"doctor"}).out,
+                    HasSubstr("eth1: the tc filter u32 of priority 10 runs before teamo_receive (ingress): "
+                              "frames that it accepts (TC_ACT_OK, TCX_PASS) reach the team by nftables"));
+    }
+    for (const auto& port : ports)
+        must(wires.host(), fmt::format("tc filter del dev {} ingress prio 10", port));
+    EXPECT_TRUE(becomes(0U, [&] { return count_forward_rules(*rules, "teamo-team0").value_or(9); }));
+    EXPECT_TRUE(in.flows());
+    in.stop();
+    EXPECT_EQ(0, team.stop());
+    EXPECT_EQ("", our_programs(wires.host(), "eth1"));
+}
+
+/// As Cilium does on an uplink: programs that end classification (TCX_PASS, which is TC_ACT_OK), on the team
+/// and on the ports, before ours where they came first and after them where ours did.
+class CniOrder : public testing::TestWithParam<const char*> {};
+INSTANTIATE_TEST_SUITE_P(Runner, CniOrder, testing::Values("activebackup", "loadbalance"),
+                         [](const auto& runner) { return runner.param; });
+
+TEST_P(CniOrder, hides_no_packet) {
+    const bool backup = std::string_view(GetParam()) == "activebackup";
+    const Cabling wires(2, backup ? FarSide::learning_switch : FarSide::lag_switch);
+    if (!ForeignTcx::known(wires.host(), "eth1")) GTEST_SKIP() << "this kernel has no tcx";
+    std::vector<std::unique_ptr<ForeignTcx>> programs;
+    const auto add = [&](const char* device) {
+        for (const auto hook : {DeviceHook::tcx_ingress, DeviceHook::tcx_egress})
+            programs.push_back(std::make_unique<ForeignTcx>(wires.host(), device, hook, TC_ACT_OK, true));
+    };
+    add("eth1"); // before the team
+    TeamUnderTest team(backup ? ranked_activebackup(2) : loadbalance(2));
+    bring_up(wires, team);
+    add("eth2"); // after it
+    add("team0");
+    const auto& [host, client] = std::tie(wires.host(), wires.client());
+    for (const auto& [from, to, address] : {std::tuple{&client, &host, team_v4},
+                                            {&client, &host, team_v6},
+                                            {&host, &client, client_v4},
+                                            {&host, &client, client_v6}}) {
+        Stream stream({.from = from, .to = to, .address = address, .rate = 1'000});
+        EXPECT_TRUE(stream.flows()) << address;
+        if (backup)
+            team.set_item("runner.active_port", team.item("runner.active_port") == "eth1" ? "eth2" : "eth1");
+        EXPECT_TRUE(stream.flows());
+        const auto first = stream.next();
+        EXPECT_TRUE(stream.flows());
+        stream.stop();
+        EXPECT_EQ(0U, stream.tally(first, stream.next()).lost) << address;
+    }
+    for (const auto& program : programs)
+        EXPECT_GT(program->seen(), 0U) << "it goes on to see the packets";
+    EXPECT_EQ(0, team.stop());
+}
+
+/// A table that nobody needs any more would drop what the former ports receive once the team is gone.
+TEST(ForeignPrograms, that_leave_while_no_daemon_runs_leave_no_table) {
+    const Cabling wires(1, FarSide::lag_switch);
+    TeamUnderTest team(loadbalance(1));
+    bring_up(wires, team);
+    if (!exists(wires.host(), "tmo0")) GTEST_SKIP() << "only of a pair";
+    auto socket = NetlinkSocket::open(NETLINK_NETFILTER);
+    ASSERT_TRUE(socket);
+    const auto rules = [&socket] { return count_forward_rules(*socket, "teamo-team0").value_or(9); };
+    must(wires.host(), "tc filter add dev eth1 ingress prio 10 protocol all u32 match u32 0 0 classid 1:1");
+    ASSERT_TRUE(becomes(1U, rules));
+    team.kill();
+    must(wires.host(), "tc filter del dev eth1 ingress prio 10");
+    team.start();
+    EXPECT_TRUE(becomes(0U, rules));
+    EXPECT_EQ(0, team.stop());
+}
+
+/// The inner end of the pair, whose program sends everything that the host sends.
+TEST(ForeignPrograms, that_clear_the_inner_device_are_answered) {
+    const Cabling wires(1, FarSide::lag_switch);
+    TeamUnderTest team(loadbalance(1));
+    bring_up(wires, team);
+    const auto inner = sh(wires.host(), "ls /sys/class/net | grep tmo").out;
+    if (inner.empty()) GTEST_SKIP() << "only of a pair";
+    const auto name = inner.substr(0, inner.find('\n'));
+    const auto programs = our_programs(wires.host(), name);
+    if (programs.empty()) GTEST_SKIP() << "netkit";
+    remove_our_programs(wires.host(), name);
+    EXPECT_TRUE(eventually("the program is there again",
+                           [&] { return our_programs(wires.host(), name) == programs; }));
+    EXPECT_TRUE(reaches(wires.host(), client_v4));
+    EXPECT_THAT(team.teamoctl({"state", "dump"}).out, HasSubstr(R"("lost": 1)"));
     EXPECT_EQ(0, team.stop());
 }
 
@@ -226,6 +399,29 @@ TEST(ForeignPrograms, keeps_an_xdp_program) {
     EXPECT_TRUE(on_port.attached());
     EXPECT_EQ(0, team.stop());
     EXPECT_TRUE(on_port.attached());
+}
+
+/// On a pair the kernel lets generic XDP skip all that the ports give to the team.
+TEST(ForeignPrograms, of_xdp_on_the_team_see_frames_or_are_named) {
+    const Cabling wires(1, FarSide::lag_switch);
+    TeamUnderTest team(loadbalance(1));
+    bring_up(wires, team);
+    EXPECT_THAT(ask(team, "doctor").out, Not(HasSubstr("XDP")));
+    const ForeignXdp filter(wires.host(), "team0", XDP_FLAGS_SKB_MODE);
+    EXPECT_TRUE(reaches(wires.client(), team_v4));
+    const auto is_named = [&] {
+        return ask(team, "doctor").out.find("team0 has an XDP program, which sees no frame") !=
+               std::string::npos;
+    };
+    if (filter.seen() != 0) {
+        EXPECT_TRUE(by_driver(wires) || by_bonding(wires));
+        EXPECT_FALSE(is_named());
+        return;
+    }
+    EXPECT_TRUE(eventually("doctor names it", is_named, 5s));
+    EXPECT_THAT(team.log(), HasSubstr("attach it to the ports"));
+    filter.detach();
+    EXPECT_TRUE(eventually("it is forgotten", [&] { return !is_named(); }, 5s));
 }
 
 TEST(ForeignPrograms, keeps_bpf_filters_and_their_packets) {

@@ -230,18 +230,31 @@ TEST(PassingFailure, device_list_is_interrupted_at_start) {
 }
 
 TEST(Start, failure_leaves_nothing_with_no_quit_destroy) {
-    const Cabling wires(2, FarSide::open);
+    const Cabling wires(1, FarSide::open);
+    const auto before = snapshot(wires.host(), "eth1");
+    TeamUnderTest team(loadbalance(1), TeamUnderTest::later);
+    WatchedCalls calls;
+    calls.refuse(30, EIO); // a table, after the device is made
+    EXPECT_FALSE(team.try_to_start(calls, {"-N", "--datapath", "bpf"}));
+    EXPECT_EQ(1, team.ended());
+    EXPECT_THAT(calls.steps(), testing::Contains("netlink 0 message 108")) << "the team's mark";
+    EXPECT_FALSE(exists(wires.host(), "team0"));
+    EXPECT_EQ("", difference(before, snapshot(wires.host(), "eth1")));
+}
+
+TEST(Start, works_beside_a_filter_at_our_place) {
+    const Cabling wires(1, FarSide::lag_switch);
     const PinnedFilter foreign("foreign");
     must(wires.host(),
-         fmt::format("tc qdisc add dev eth2 clsact; tc filter add dev eth2 ingress prio 50000 handle 0x7ea0 "
+         fmt::format("tc qdisc add dev eth1 clsact; tc filter add dev eth1 ingress prio 50000 handle 0x7ea0 "
                      "bpf direct-action object-pinned {}",
                      foreign.path())); // the priority and handle that we use
-    const auto before = snapshot(wires.host(), "eth1") + snapshot(wires.host(), "eth2");
-    const auto refused = daemon_on(loadbalance(2), {"-N", "--datapath", "bpf"});
-    EXPECT_EQ(1, refused.status);
-    EXPECT_THAT(refused.err, HasSubstr("port eth2: another program's tc filter"));
-    EXPECT_FALSE(exists(wires.host(), "team0"));
-    EXPECT_EQ("", difference(before, snapshot(wires.host(), "eth1") + snapshot(wires.host(), "eth2")));
+    TeamUnderTest team(loadbalance(1));
+    bring_up(wires, team);
+    EXPECT_TRUE(reaches(wires.client(), team_v4));
+    EXPECT_GT(foreign.seen(), 0U);
+    EXPECT_EQ(0, team.stop());
+    EXPECT_THAT(must(wires.host(), "tc filter show dev eth1 ingress"), HasSubstr("foreign"));
 }
 
 } // namespace

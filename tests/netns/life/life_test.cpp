@@ -17,7 +17,7 @@
 namespace teamo::test {
 namespace {
 
-using testing::HasSubstr;
+using testing::HasSubstr, testing::Not;
 
 bool file_exists(const std::string& path) { return std::ifstream(path).good(); }
 bool socket_exists(std::string_view team) { return ControlSocket::to(team).has_value(); }
@@ -213,6 +213,21 @@ TEST(Daemon, logs_to_the_chosen_output) {
         daemon_on(R"({"device": "team0", "runner": {"name": "nonsense"}})", {"-l", "stdout"});
     EXPECT_NE("", refused.out);
     EXPECT_EQ("", refused.err);
+}
+
+TEST(Daemon, traces_events_decisions_and_changes_with_option_g) {
+    const Cabling wires(2, FarSide::lag_switch);
+    TeamUnderTest team(ranked_activebackup(2));
+    bring_up(wires, team);
+    EXPECT_THAT(team.log(), Not(HasSubstr("event: ")));
+    team.set_item("setup.debug_level", "1");
+    wires.host().ip("link set team0 mtu 1400");
+    wires.pull(1);
+    EXPECT_TRUE(team.await_item("runner.active_port", "eth2"));
+    for (const auto* line : {"event: eth1 (", "decided: eth1: link down, prio 90", "decided: eth2: link up"})
+        EXPECT_THAT(team.log(), HasSubstr(line));
+    const bool by_kernel = by_driver(wires) || by_bonding(wires); // sets the MTU itself
+    EXPECT_THAT(team.log(), HasSubstr(by_kernel ? "event: eth2 (" : "set eth2: MTU 1400"));
 }
 
 TEST(Daemon, ignores_sighup) {

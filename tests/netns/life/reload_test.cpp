@@ -7,6 +7,7 @@
 #include "netns/configs.h"
 #include "support/daemon/lacp_partner.h"
 #include "support/daemon/watched_calls.h"
+#include "support/net/programs.h"
 #include "support/traffic/traffic.h"
 
 #include <gmock/gmock.h>
@@ -97,6 +98,20 @@ TEST_F(Reload, shows_what_a_file_changes) {
     EXPECT_EQ(expected, team_->teamoctl({"config", "reload", other.path()}, {"--dry-run"}).out);
     EXPECT_EQ(dump, config());
     EXPECT_EQ("", diff());
+}
+
+TEST_F(Reload, and_dry_run_go_on_without_a_port_that_was_removed_and_is_in_a_bridge) {
+    start(loadbalance(2));
+    wires_.host().ip("link add dev bridge0 type bridge");
+    ASSERT_EQ(0, team_->teamdctl({"port", "remove", "eth2"}).status);
+    wires_.host().ip("link set eth2 master bridge0");
+    EXPECT_EQ("", diff());
+    const auto planned = daemon_on(loadbalance(2), {"--dry-run"});
+    EXPECT_EQ(0, planned.status) << planned.err;
+    EXPECT_THAT(planned.out, HasSubstr("\"eth1\""));
+    EXPECT_EQ(0, team_->stop());
+    EXPECT_THAT(daemon_on(loadbalance(2), {"--dry-run"}).out, HasSubstr("is a port of bridge0 already"))
+        << "as the start of a new team";
 }
 
 TEST_F(Reload, refuses_a_bad_file_by_place_and_changes_nothing) {
@@ -210,25 +225,23 @@ TEST_F(Reload, repeats_a_refused_call) {
     ASSERT_TRUE(team_->try_to_start(calls));
     for (const auto* port : {"eth1", "eth2"})
         ASSERT_TRUE(team_->await_link(port));
-    const auto programs = [&](std::string_view port) {
-        return must(wires_.host(),
-                    fmt::format("tc filter show dev {} ingress | grep -o 'pref [0-9]*\\|id [0-9]*'", port));
-    };
+    const auto programs = [&](std::string_view port) { return our_programs(wires_.host(), port); };
     const auto datapath = [&] {
-        return must(wires_.host(), "tc filter show dev eth1 ingress pref 50000 | grep -o 'id [0-9]*'");
+        const auto lines = our_programs(wires_.host(), "eth1");
+        return lines.substr(std::min(lines.find("teamo_receive"), lines.size()));
     };
     const auto other = team_config(R"({"name": "loadbalance", "tx_hash": ["cpu", "ipv4"]})", ports_object(2),
                                    R"("guard": "arp", )");
     const auto first = calls.count();
     reload(other);
     const auto guarded = programs("eth1");
-    EXPECT_THAT(guarded, HasSubstr("pref 49900"));
+    EXPECT_THAT(guarded, HasSubstr("teamo_guard"));
     const auto steps = calls.count() - first;
     EXPECT_GT(steps, 10U);
     const unsigned stride = std::getenv("TEAMO_EVERY_STEP") != nullptr ? 1 : 3; // 18: the program of eth1
     for (unsigned step = stride; step <= steps && !HasFailure(); step += stride) {
         reload(loadbalance(2));
-        EXPECT_THAT(programs("eth1"), Not(HasSubstr("pref 49900")));
+        EXPECT_THAT(programs("eth1"), Not(HasSubstr("teamo_guard")));
         const auto former = datapath();
         calls.refuse(calls.count() + step, ENOMEM);
         write(other);
@@ -237,7 +250,7 @@ TEST_F(Reload, repeats_a_refused_call) {
                                [&] {
                                    const auto now = programs("eth1");
                                    return now == programs("eth2") && datapath() != former &&
-                                          now.find("pref 49900") != now.npos;
+                                          now.find("teamo_guard") != now.npos;
                                }))
             << step << " of " << steps << ": " << calls.what() << "\n"
             << programs("eth1") << programs("eth2");

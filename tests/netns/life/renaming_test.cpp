@@ -13,7 +13,7 @@
 namespace teamo::test {
 namespace {
 
-using testing::HasSubstr;
+using testing::HasSubstr, testing::Not;
 
 /// Two ports carry, and a place where devices can go.
 struct Renaming : testing::Test {
@@ -101,6 +101,92 @@ TEST_F(Renaming, in_another_namespace_does_not_hide_a_port_from_the_stop) {
     EXPECT_EQ("", team.item("ports.later.link.up")) << "nor for the next daemon";
     EXPECT_EQ(0, team.stop());
     EXPECT_EQ(address2, address_of("later")) << "as before it was a port";
+}
+
+/// A port that the configuration has by an alternative name of eth2.
+struct AlternativeName : testing::Test {
+    Cabling wires{2, FarSide::lag_switch};
+    const std::string config = team_config(by_mac, ports_object({"eth1", "lan-b"}));
+    void add(const char* name) {
+        wires.host().ip(fmt::format("link property add dev eth2 altname {}", name));
+    }
+};
+
+TEST_F(AlternativeName, is_a_name_of_the_port_for_all_commands) {
+    add("lan-b");
+    TeamUnderTest team(config);
+    ASSERT_TRUE(team.await_link("eth2"));
+    EXPECT_EQ("true", team.item("ports.lan-b.link.up"));
+    for (const auto* name : {"eth2", "lan-b"}) {
+        EXPECT_EQ(0, team.teamoctl({"port", "present", name}).status);
+        EXPECT_EQ(0, team.teamdctl({"port", "config", "update", name, R"({"prio": 7})"}).status);
+        EXPECT_THAT(team.teamdctl({"port", "config", "dump", name}).out, HasSubstr("7"));
+        EXPECT_EQ(0, team.teamoctl({"port", "remove", name}, {"--dry-run"}).status);
+    }
+    EXPECT_THAT(team.teamdctl({"config", "dump"}).out, Not(HasSubstr("eth2"))) << "its entry is lan-b";
+    for (const auto& [gone, back] : {std::pair("eth2", "lan-b"), std::pair("lan-b", "eth2")}) {
+        ASSERT_EQ(0, team.teamdctl({"port", "remove", gone}).status);
+        EXPECT_EQ(0, team.teamoctl({"config", "reload"}).status);
+        EXPECT_EQ("", team.item("ports.eth2.link.up")) << "a removal by " << gone << " holds";
+        ASSERT_EQ(0, team.teamdctl({"port", "add", back}).status);
+        EXPECT_TRUE(team.await_link("eth2"));
+    }
+    team.kill();
+    team.start();
+    EXPECT_THAT(team.teamoctl({"config", "dump", "actual"}).out, HasSubstr("lan-b")) << "after a restart";
+}
+
+TEST_F(AlternativeName, is_noticed_on_a_device_that_is_down) {
+    const TeamUnderTest team(config);
+    ASSERT_TRUE(team.await_link("eth1"));
+    wires.host().ip("link set eth2 down");
+    add("lan-b");
+    EXPECT_TRUE(team.await_link("eth2"));
+}
+
+TEST_F(AlternativeName, is_refused_beside_the_name_of_the_same_device) {
+    add("lan-b");
+    TeamUnderTest team(config);
+    ASSERT_TRUE(team.await_link("eth2"));
+    const ConfigFile twice(team_config(by_mac, ports_object({"eth1", "eth2", "lan-b"})));
+    EXPECT_THAT(team.teamoctl({"config", "reload", twice.path()}).err,
+                HasSubstr("ports eth2 and lan-b: are one device, eth2"));
+    wires.host().ip("link property del dev eth2 altname lan-b");
+    ASSERT_EQ(0, team.teamoctl({"config", "reload", twice.path()}).status);
+    add("lan-b");
+    EXPECT_TRUE(eventually("the state says so", [&] {
+        return team.teamoctl({"state", "dump"}).out.find("is another name of port eth2") != std::string::npos;
+    }));
+}
+
+TEST_F(Renaming, of_the_team_is_followed_by_the_next_daemon) {
+    rename("team0", "lan0");
+    EXPECT_TRUE(reaches(wires.client(), team_v4));
+    for (const std::vector<std::string>& options : {std::vector<std::string>{}, {"-r"}}) {
+        team.kill();
+        team.start(options);
+        EXPECT_TRUE(transmits("eth1") && transmits("eth2"));
+        EXPECT_NE(options.empty(), exists(wires.host(), "team0")) << "-r makes it again";
+        if (!options.empty()) wires.address();
+        EXPECT_TRUE(reaches(wires.client(), team_v4));
+    }
+    EXPECT_EQ(0, team.stop());
+    EXPECT_FALSE(exists(wires.host(), "lan0") || exists(wires.host(), "team0"));
+}
+
+/// The kernel's drivers do not let their devices move.
+TEST_F(Renaming, and_moving_the_team_away_is_refused_by_the_next_daemon) {
+    if (by_driver(wires) || by_bonding(wires)) GTEST_SKIP() << "the kernel refuses the move";
+    team.kill();
+    wires.host().ip("link set team0 netns " + elsewhere.path());
+    const auto before = must(wires.host(), "ip -br link");
+    const auto refused = daemon_on(loadbalance(2));
+    EXPECT_EQ(1, refused.status);
+    EXPECT_THAT(refused.err, HasSubstr("device team0 is in another network namespace"));
+    EXPECT_EQ(before, must(wires.host(), "ip -br link")) << "what works there goes on";
+    team.start({"-r"});
+    EXPECT_TRUE(transmits("eth1") && transmits("eth2"));
+    EXPECT_EQ(0, team.stop());
 }
 
 /// As after a move to another namespace and back while no daemon ran, when an index there was taken.

@@ -86,6 +86,21 @@ TEST(LinkWatch, reports_up_after_delay_up) {
     EXPECT_LT(until_watch_says(team, false, pulled), delay) << "delay_up must not delay a lost link";
 }
 
+TEST(LinkWatch, does_not_delay_the_only_link) {
+    const Cabling wires(2, FarSide::open);
+    wires.pull(1);
+    wires.pull(2);
+    const TeamUnderTest team(with_delays(delay, 0ms));
+    ASSERT_FALSE(team.link_is_up("eth1"));
+    auto plugged = SteadyClock::now();
+    wires.plug(1);
+    EXPECT_LT(until_watch_says(team, true, plugged), delay);
+    plugged = SteadyClock::now();
+    wires.plug(2);
+    EXPECT_TRUE(team.await_link("eth2"));
+    EXPECT_GE(since(plugged), delay) << "eth1 carries";
+}
+
 TEST(LinkWatch, reports_down_after_delay_down) {
     const Cabling wires(2, FarSide::open);
     const TeamUnderTest team(with_delays(0ms, delay));

@@ -4,12 +4,15 @@
 #pragma once
 
 #include "base/handle.h"
+#include "kernel/bpf/device_hooks.h"
 #include "support/daemon/process.h"
 #include "support/net/links.h"
+#include "support/net/programs.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <linux/bpf.h>
+#include <linux/if_link.h>
 #include <linux/pkt_cls.h>
 
 #include <array>
@@ -70,12 +73,16 @@ private:
 /// An XDP program that passes everything, on a device of this process's namespace.
 class ForeignXdp {
 public:
-    ForeignXdp(const NetNs& in, std::string_view device) : index_(static_cast<int>(look(in, device).index)) {
-        if (::bpf_xdp_attach(index_, program_.fd(), 0, nullptr) < 0) throw SetupError("cannot attach XDP");
+    /// `flags`: XDP_FLAGS_*; 0: native if the device has it.
+    ForeignXdp(const NetNs& in, std::string_view device, std::uint32_t flags = 0)
+        : index_(static_cast<int>(look(in, device).index)), flags_(flags) {
+        if (::bpf_xdp_attach(index_, program_.fd(), flags, nullptr) < 0)
+            throw SetupError("cannot attach XDP");
         attached_as_ = id();
     }
     bool attached() const { return attached_as_ != 0 && id() == attached_as_; }
     std::uint64_t seen() const { return program_.seen(); }
+    void detach() const { ::bpf_xdp_detach(index_, flags_, nullptr); }
 
 private:
     std::uint32_t id() const {
@@ -84,7 +91,28 @@ private:
     }
     CountingProgram program_{BPF_PROG_TYPE_XDP, XDP_PASS};
     int index_;
-    std::uint32_t attached_as_ = 0;
+    std::uint32_t flags_, attached_as_ = 0;
+};
+
+/// A program on the tcx hook of a device of this process's namespace (kernel 6.6).
+class ForeignTcx {
+public:
+    /// `first`: before all that are there; otherwise after them.
+    ForeignTcx(const NetNs& in, std::string_view device, DeviceHook hook, int verdict, bool first)
+        : program_(BPF_PROG_TYPE_SCHED_CLS, verdict) {
+        const auto index = index_of(in, device);
+        const auto present = read_device_programs(index, hook);
+        if (!present) throw SetupError("this kernel has no tcx");
+        const auto next = first && !present->ids.empty() ? present->ids.front() : ProgramId{};
+        if (!attach_device_program(index, hook, program_.fd(), next)) throw SetupError("cannot attach tcx");
+    }
+    static bool known(const NetNs& in, std::string_view device) {
+        return read_device_programs(index_of(in, device), DeviceHook::tcx_ingress).has_value();
+    }
+    std::uint64_t seen() const { return program_.seen(); }
+
+private:
+    CountingProgram program_;
 };
 
 /// A pinned tc filter program that continues with the next filter.

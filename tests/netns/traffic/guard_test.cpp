@@ -7,6 +7,7 @@
 // lab: Guarded.* by bond on 6.12, 20 s, long
 #include "kernel/netlink/local_routes.h"
 #include "netns/configs.h"
+#include "support/net/programs.h"
 #include "support/traffic/frames.h"
 #include "support/traffic/packet_socket.h"
 #include "support/traffic/traffic.h"
@@ -63,7 +64,7 @@ protected:
         return eventually("the guard drops again", [this] { return aside().empty(); });
     }
     std::string filters() const {
-        return must(wires_.host(), "for port in eth1 eth2; do tc filter show dev $port ingress; done");
+        return our_programs(wires_.host(), "eth1") + our_programs(wires_.host(), "eth2");
     }
 
     const Cabling wires_{2, FarSide::lag_switch};
@@ -254,14 +255,13 @@ TEST_F(Guarded, is_taken_over_by_the_next_daemon) {
 }
 
 /// With the kernel's drivers only the guard has filters with the runner activebackup.
-TEST_F(Guarded, comes_back_if_another_program_removes_clsact) {
+TEST_F(Guarded, comes_back_if_another_program_removes_it) {
     start("full", R"({"name": "activebackup"})");
-    must(wires_.host(), "tc qdisc del dev eth1 clsact; tc qdisc del dev eth2 clsact");
+    remove_our_programs(wires_.host(), "eth1");
+    remove_our_programs(wires_.host(), "eth2");
     EXPECT_TRUE(eventually("the guard is on both ports again", [this] {
-        return sh(wires_.host(), "tc filter show dev eth1 ingress").out.find("teamo_guard") !=
-                   std::string::npos &&
-               sh(wires_.host(), "tc filter show dev eth2 ingress").out.find("teamo_guard") !=
-                   std::string::npos;
+        return our_programs(wires_.host(), "eth1").find("teamo_guard") != std::string::npos &&
+               our_programs(wires_.host(), "eth2").find("teamo_guard") != std::string::npos;
     }));
     EXPECT_GE(dropped_of(5), 5U);
 }

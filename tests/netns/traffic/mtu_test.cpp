@@ -53,6 +53,17 @@ TEST_P(Mtu, passes_datagrams_of_full_size) {
         << "datagrams were cut";
 }
 
+TEST(Mtu, of_the_inner_end_is_set_again) {
+    const Cabling wires(1, FarSide::open);
+    const TeamUnderTest team(loadbalance(1));
+    bring_up(wires, team);
+    if (!exists(wires.host(), "tmo0")) GTEST_SKIP() << "this datapath has no inner end";
+    wires.host().ip("link set tmo0 mtu 1400");
+    EXPECT_TRUE(becomes(65535U, [&] { return look(wires.host(), "tmo0").mtu; }));
+    EXPECT_THAT(team.log(),
+                testing::HasSubstr("inner end tmo0: MTU 1400 is not the largest; set to 65535 again"));
+}
+
 TEST(Mtu, follows_the_team_on_a_later_port) {
     const Cabling wires(2, FarSide::open);
     const TeamUnderTest team(loadbalance(1));

@@ -2,7 +2,7 @@
 //
 // A team without an IP address cannot announce itself with ARP: switches learn its port from a RARP frame.
 //
-// lab: Announcement.uses_rarp_* by team, 5 s
+// lab: Announcement.uses_rarp_* Announcement.names_macvlans_* by team, 6 s
 #include "netns/configs.h"
 #include "support/traffic/frames.h"
 #include "support/traffic/packet_socket.h"
@@ -35,6 +35,25 @@ TEST(Announcement, uses_rarp_without_an_address) {
     EXPECT_EQ(std::string_view("\0\3", 2), from_offset(seen->frame, operation).substr(0, 2));
     const std::string_view bytes(reinterpret_cast<const char*>(own.bytes.data()), own.bytes.size());
     EXPECT_EQ(bytes, from_offset(seen->frame, target).substr(0, bytes.size()));
+}
+
+TEST(Announcement, names_macvlans_in_other_namespaces) {
+    const Cabling wires(2, FarSide::open);
+    const TeamUnderTest team(ranked_activebackup(2));
+    for (const auto* port : {"eth1", "eth2"})
+        ASSERT_TRUE(team.await_link(port));
+    const NetNs container = NetNs::create();
+    const auto address = mac("02:00:00:00:00:0c");
+    must(wires.host(), "ip link set team0 up; ip link add link team0 name mv0 address 02:00:00:00:00:0c type "
+                       "macvlan mode bridge; ip link set mv0 netns " +
+                           container.path());
+    must(container, "ip link set mv0 up");
+    ASSERT_TRUE(becomes("eth1", [&] { return team.item("runner.active_port"); }));
+    const PacketSocket far(wires.peer(), "p2", ether_rarp);
+    team.set_item("runner.active_port", "eth2");
+    EXPECT_TRUE(far.await([&](const Seen& frame) {
+        return !frame.outgoing && source_of(frame.frame) == address;
+    })) << "its address is known to nobody here but the list of team0";
 }
 
 } // namespace

@@ -53,6 +53,26 @@ TEST(PortAddresses, restores_after_a_killed_first_start) {
     EXPECT_EQ(before, static_addresses(wires.host(), "eth1"));
 }
 
+/// As with `sysctl --system`, the kernel copies the value to all devices.
+TEST(PortAddresses, come_back_for_no_write_of_sysctl) {
+    const Cabling wires(2, FarSide::open);
+    const TeamUnderTest team(loadbalance(2));
+    bring_up(wires, team);
+    const auto enabled = [&] {
+        return must(wires.host(),
+                    "cd /proc/sys/net/ipv6/conf; grep -lx 0 eth*/disable_ipv6 tmo*/disable_ipv6; :");
+    };
+    ASSERT_EQ("", enabled());
+    must(wires.host(), "echo 0 > /proc/sys/net/ipv6/conf/all/disable_ipv6");
+    EXPECT_TRUE(becomes("", enabled));
+    EXPECT_THAT(team.log(), HasSubstr("port eth2: IPv6 is on; switched off again"));
+    // A port without a link causes no event.
+    wires.pull(2);
+    EXPECT_TRUE(team.await_link("eth2", false));
+    must(wires.host(), "echo 0 > /proc/sys/net/ipv6/conf/eth2/disable_ipv6");
+    EXPECT_TRUE(becomes("", enabled));
+}
+
 TEST(PortAddresses, leaves_ipv6_disabled) {
     const Cabling wires(1, FarSide::open);
     must(wires.host(), "echo 1 > /proc/sys/net/ipv6/conf/eth1/disable_ipv6");

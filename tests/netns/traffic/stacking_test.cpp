@@ -73,6 +73,49 @@ TEST(Stacking, bridge_over_activebackup_gets_no_copies) {
     EXPECT_EQ(0U, stream.tally().lost + stream.tally().duplicated) << text_of(stream.tally());
 }
 
+TEST(Stacking, port_that_others_use_joins_when_they_have_gone) {
+    const Cabling wires(3, FarSide::open);
+    const auto guest = NetNs::create();
+    wires.host().ip(fmt::format("link add link eth1 name guest0 type macvlan mode bridge\n"
+                                "link set guest0 netns {}\n"
+                                "link add link eth2 name mv0 type macvlan mode bridge",
+                                guest.path()));
+    guest.ip("link set guest0 up");
+    const TeamUnderTest team(loadbalance(3));
+    if (!exists(wires.host(), "tmo0")) GTEST_SKIP() << "the kernel's drivers refuse such a port themselves";
+    ASSERT_TRUE(team.await_link("eth3"));
+    EXPECT_EQ("", team.item("ports.eth1.link.up") + team.item("ports.eth2.link.up"));
+    EXPECT_THAT(team.log(), testing::HasSubstr("port eth1: receives also for "));
+    EXPECT_THAT(team.log(),
+                testing::HasSubstr("port eth2: carries mv0 (macvlan), which would receive nothing"));
+    guest.ip("link del guest0");
+    wires.host().ip("link del mv0");
+    EXPECT_TRUE(team.await_link("eth1"));
+    EXPECT_TRUE(team.await_link("eth2"));
+    wires.host().ip("link add link eth2 name mv0 type macvlan mode bridge");
+    EXPECT_TRUE(eventually("the log names it", [&] {
+        return team.log().find("port eth2: carries mv0 (macvlan), which receives nothing") !=
+               std::string::npos;
+    }));
+}
+
+TEST(Stacking, port_leaves_for_a_bridge) {
+    const Cabling wires(2, FarSide::open);
+    const auto own = look(wires.host(), "eth2").address;
+    TeamUnderTest team(loadbalance(2));
+    bring_up(wires, team);
+    wires.host().ip("link add dev bridge0 type bridge\nlink set eth2 master bridge0");
+    EXPECT_TRUE(becomes("", [&] { return team.item("ports.eth2.link.up"); }));
+    EXPECT_TRUE(becomes(own, [&] { return look(wires.host(), "eth2").address; }));
+    EXPECT_EQ("bridge0", look(wires.host(), "eth2").master);
+    EXPECT_THAT(team.log(), testing::HasSubstr("port eth2 was made a port of bridge0 by another program"));
+    team.kill();
+    wires.host().ip("link set eth1 master bridge0");
+    team.start();
+    EXPECT_EQ("", team.item("ports.eth1.link.up"));
+    EXPECT_EQ("bridge0", look(wires.host(), "eth1").master);
+}
+
 TEST(Stacking, stop_leaves_the_bridge) {
     const Cabling wires(2, FarSide::lag_switch);
     TeamUnderTest team(loadbalance(2));

@@ -48,6 +48,22 @@ TEST(Diagnostics, suggests_nearest_key_and_keeps_unknown_one) {
     EXPECT_EQ(*read.configuration->document.find("linkwatch"), json::Value(json::Array{1}));
 }
 
+TEST(Diagnostics, says_where_a_misplaced_key_belongs) {
+    const std::pair<const char*, const char*> cases[] = {
+        {R"({"tx_balancer": {"name": "basic"}})",
+         "/tx_balancer: unknown key \"tx_balancer\"; it belongs in runner"},
+        {R"({"runner": {"link_watch": {}}})", "/runner/link_watch: unknown key \"link_watch\"; it belongs in "
+                                              "the outermost object or ports.PORTIFNAME"},
+        {R"({"runner": {"balancing_interval": 5}})",
+         "/runner/balancing_interval: unknown key \"balancing_interval\"; it belongs in runner.tx_balancer"},
+        {R"({"tso": "require"})", "/tso: unknown key \"tso\"; it belongs in offload"},
+        {R"({"ports": {"eth1": {"delay_up": 1}}})",
+         "/ports/eth1/delay_up: unknown key \"delay_up\"; it belongs in link_watch"},
+    };
+    for (const auto& [text, expected] : cases)
+        EXPECT_THAT(complaints(text), ElementsAre(testing::EndsWith(expected)));
+}
+
 TEST(Diagnostics, skips_contents_of_unknown_keys) {
     EXPECT_THAT(complaints(R"({"unknown": {"x": 1}})"), SizeIs(1));
 }
@@ -146,7 +162,8 @@ TEST(Diagnostics, has_no_place_for_document_in_memory) {
 
 TEST(Diagnostics, stops_at_syntax_error) {
     const auto read = read_configuration("{\n\"a\": 1,}");
-    EXPECT_THAT(complaints(read), ElementsAre("2:8: error: a name in double quotes is expected here"));
+    EXPECT_THAT(complaints(read),
+                ElementsAre("2:7: error: a comma before '}': nothing follows it; remove it"));
     EXPECT_FALSE(read.configuration);
     EXPECT_TRUE(read.has_errors());
     EXPECT_THAT(complaints(std::string(1'000'000, '[')),

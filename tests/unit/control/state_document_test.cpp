@@ -105,7 +105,7 @@ TEST(StateDocument, shows_port_like_teamd_with_its_datapath) {
     EXPECT_EQ(part(team_with(port_with_every_watch()), {"ports", "eth1"}), dump(R"({
         "datapath": {
             "buckets": 256,
-            "counters": {"rx_bytes": 5000000000, "rx_dropped": 3, "rx_packets": 2, "tx_bytes": 65000,
+            "counters": {"rx_bytes": 5000000000, "rx_dropped": 3, "rx_left": 0, "rx_packets": 2, "tx_bytes": 65000,
                          "tx_packets": 1},
             "receives": true, "transmits": true
         },

@@ -88,6 +88,32 @@ TEST(PortWatch, delays_a_link_that_was_lost_during_the_delay) {
     EXPECT_TRUE(watch.up());
 }
 
+TEST(PortWatch, ends_the_delay_of_a_link_that_is_there) {
+    const std::vector<LinkWatch> watches{EthtoolWatch{.delay_up = 1s, .delay_down = 1s}};
+    PortWatch watch(watches, LinkWatchPolicy::any, {});
+    watch.end_delay_up();
+    EXPECT_FALSE(watch.up()) << "no link";
+    watch.step(true, 4, start);
+    watch.end_delay_up();
+    EXPECT_TRUE(watch.up());
+    EXPECT_EQ(watch.carrier_losses(), 4U);
+    EXPECT_EQ(watch.deadline(), std::nullopt);
+    watch.step(false, 5, start + 1s);
+    watch.end_delay_up();
+    EXPECT_THAT(watch.deadline(), Optional(start + 2s)) << "delay_down goes on";
+    watch.step(true, 5, start + 3s);
+    EXPECT_TRUE(watch.up());
+}
+
+TEST(PortWatch, ends_no_wait_for_an_answer) {
+    PortWatch watch({EthtoolWatch{.delay_up = 1s, .delay_down = 0s}, ArpPingWatch{}}, LinkWatchPolicy::all,
+                    {});
+    watch.step(true, 4, start);
+    watch.end_delay_up();
+    EXPECT_TRUE(watch.has_link());
+    EXPECT_FALSE(watch.up());
+}
+
 TEST(PortWatch, counts_losses_only_while_link_is_there) {
     const std::vector<LinkWatch> watches{EthtoolWatch{.delay_up = 0s, .delay_down = 1s}};
     PortWatch watch(watches, LinkWatchPolicy::any, {.up = true, .losses = 4});

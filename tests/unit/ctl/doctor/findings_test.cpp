@@ -341,5 +341,46 @@ TEST(Measurements, include_ports_with_tso_near_saturation) {
     EXPECT_THAT(ports_to_measure(readings), IsEmpty());
 }
 
+/// A program on eth1 of a pair, or of a bond, with one of another before it.
+Readings with_program(bool redirects, const ForeignProgram& before) {
+    auto readings = good_readings();
+    readings.state.programs.push_back({.device = "eth1",
+                                       .hook = "ingress",
+                                       .name = "teamo_receive",
+                                       .id = 7,
+                                       .by = "clsact",
+                                       .redirects = redirects,
+                                       .before = {before}});
+    return readings;
+}
+
+TEST(ProgramFindings, say_what_becomes_of_frames_that_another_program_takes_or_accepts) {
+    const ForeignProgram accepts{.kind = "u32", .priority = 10},
+        takes{.kind = "matchall", .priority = 5, .takes = true};
+    auto readings = with_program(true, accepts);
+    EXPECT_THAT(seen(readings), ElementsAre("warning eth1"));
+    EXPECT_THAT(all_findings(readings).front().what, HasSubstr("do not reach the team"));
+    readings.state.programs.front().catches_accepted = true;
+    EXPECT_THAT(seen(readings), ElementsAre("note eth1"));
+    EXPECT_THAT(all_findings(readings).front().what, HasSubstr("reach the team by nftables"));
+    EXPECT_THAT(seen(with_program(true, takes)), ElementsAre("error eth1"));
+    const auto of_bond = with_program(false, takes);
+    EXPECT_THAT(seen(of_bond), ElementsAre("warning eth1"));
+    EXPECT_THAT(all_findings(of_bond).front().what, HasSubstr("are delivered and not counted"));
+}
+
+TEST(ProgramFindings, notice_a_port_whose_frames_no_program_sees) {
+    auto readings = with_program(true, {});
+    readings.state.programs.front().before.clear();
+    auto& port = readings.devices["eth1"];
+    port.received = 5;
+    EXPECT_THAT(seen(readings), ElementsAre("error eth1"));
+    port.seen = 1;
+    EXPECT_THAT(seen(readings), IsEmpty());
+    port.seen = 0;
+    port.has_xdp = true;
+    EXPECT_THAT(seen(readings), IsEmpty()) << "it may take them";
+}
+
 } // namespace
 } // namespace teamo::ctl

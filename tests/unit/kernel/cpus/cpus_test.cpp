@@ -115,6 +115,19 @@ TEST_F(Topology, reads_isolation_from_kernel_options_and_cpusets) {
     EXPECT_THAT(isolated(), ElementsAre(1, 4, 5, 6));
 }
 
+TEST_F(Topology, reads_the_cpus_that_may_have_interrupts) {
+    server();
+    const auto by_default = [this] { return read().eligible_for_interrupts({}); };
+    EXPECT_EQ(8, by_default().size()) << "the file cannot be read";
+    file("proc/irq/default_smp_affinity", "ffff,ffffffff");
+    EXPECT_EQ(8, by_default().size());
+    file("proc/irq/default_smp_affinity", "0f"); // irqaffinity=0-3
+    file(cpus_ + "isolated", "1");
+    EXPECT_THAT(by_default(), ElementsAre(0, 2, 3));
+    EXPECT_THAT(read().eligible_for_interrupts({1, 6}), ElementsAre(1, 6)) << "the configuration decides";
+    EXPECT_EQ(7, read().eligible({}).size()) << "processes may run on the others";
+}
+
 TEST_F(Topology, distinguishes_fast_and_efficient_cores) {
     server();
     file("sys/devices/cpu_core/cpus", "0-3");

@@ -41,6 +41,31 @@ TEST_F(PciLocation, reads_card_in_slow_slot) {
     EXPECT_EQ(place.best(), place.current);
 }
 
+TEST_F(PciLocation, has_a_driver) {
+    const std::string card = "pci0000:00/0000:03:00.0";
+    const auto link = network_device("eth0", 2, card);
+    EXPECT_EQ("", read_driver(link, root()));
+    folder("sys/bus/pci/drivers/e1000e");
+    std::filesystem::create_directory_symlink(
+        "../../../bus/pci/drivers/e1000e", std::filesystem::path(root()) / "sys/devices" / card / "driver");
+    EXPECT_EQ("e1000e", read_driver(link, root()));
+    Link another = link;
+    another.index = IfIndex{3};
+    EXPECT_EQ("", read_driver(another, root())) << "the name is that of another device now";
+}
+
+/// Not what the working directory has.
+TEST_F(PciLocation, has_no_driver_for_a_virtual_device) {
+    const auto link = network_device("veth0", 2, "virtual");
+    std::filesystem::remove(std::filesystem::path(root()) / "sys/devices/virtual/net/veth0/device");
+    const auto before = std::filesystem::current_path();
+    folder("work");
+    std::filesystem::create_directory_symlink("r8169", std::filesystem::path(root()) / "work/driver");
+    std::filesystem::current_path(std::filesystem::path(root()) / "work");
+    EXPECT_EQ("", read_driver(link, root()));
+    std::filesystem::current_path(before);
+}
+
 TEST(PciAddress, has_a_domain_a_bus_a_device_and_a_function) {
     for (const auto* name : {"0000:03:00.0", "10000:01:00.0", "0000:ff:1f.7"})
         EXPECT_TRUE(is_pci_address(name)) << name;

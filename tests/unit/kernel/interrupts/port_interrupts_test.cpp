@@ -113,7 +113,7 @@ TEST_F(PortVectors, separates_idle_queues_of_virtio) {
     }
     const auto port = read(link);
     EXPECT_EQ(groups(port), "0: 31 32; 1: 33 34");
-    EXPECT_THAT(others(port), ElementsAre(30, 35, 36));
+    EXPECT_THAT(others(port), ElementsAre(30)) << "what others may use stays where it is";
     EXPECT_EQ(port.node, 0);
 }
 

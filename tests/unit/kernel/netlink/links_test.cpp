@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 #include <linux/if_link.h>
+#include <linux/ipv6.h>
 #include <linux/rtnetlink.h>
 
 namespace teamo {
@@ -47,6 +48,42 @@ TEST(NetlinkMessage, reads_whether_bonding_uses_the_link_of_a_slave) {
         ASSERT_TRUE(link.has_value());
         EXPECT_EQ(link->bond_uses_link, usable) << status;
     }
+}
+
+/// `type`: where a message of that family has the settings of IPv6.
+NlMessage message_with_ipv6(std::uint8_t family, int type, std::int32_t disabled, std::size_t settings) {
+    ifinfomsg header{};
+    header.ifi_family = family;
+    header.ifi_index = 7;
+    auto message = make_message(RTM_NEWLINK, 0, header);
+    nla_put_u32(message.get(), IFLA_MTU, 1500);
+    std::vector<std::int32_t> values(settings);
+    if (settings > DEVCONF_DISABLE_IPV6) values[DEVCONF_DISABLE_IPV6] = disabled;
+    auto* outer = nla_nest_start(message.get(), type);
+    auto* inner = family == AF_INET6 ? nullptr : nla_nest_start(message.get(), AF_INET6);
+    nla_put(message.get(), IFLA_INET6_CONF, static_cast<int>(settings * sizeof values[0]), values.data());
+    if (inner != nullptr) nla_nest_end(message.get(), inner);
+    nla_nest_end(message.get(), outer);
+    return message;
+}
+
+TEST(NetlinkMessage, reads_whether_ipv6_is_on) {
+    for (const std::int32_t disabled : {0, 1}) {
+        const auto message = message_with_ipv6(AF_UNSPEC, IFLA_AF_SPEC, disabled, DEVCONF_MAX);
+        EXPECT_EQ(disabled == 0, parse_link(nlmsg_hdr(message.get())).value().ipv6);
+        EXPECT_FALSE(parse_ipv6_event(nlmsg_hdr(message.get())));
+        const auto event = message_with_ipv6(AF_INET6, IFLA_PROTINFO, disabled, DEVCONF_MAX);
+        EXPECT_FALSE(parse_link(nlmsg_hdr(event.get())));
+        const auto parsed = parse_ipv6_event(nlmsg_hdr(event.get()));
+        ASSERT_TRUE(parsed);
+        EXPECT_EQ(parsed->device, IfIndex{7});
+        EXPECT_EQ(parsed->on, disabled == 0);
+    }
+    const auto shorter = message_with_ipv6(AF_UNSPEC, IFLA_AF_SPEC, 0, DEVCONF_DISABLE_IPV6);
+    EXPECT_FALSE(parse_link(nlmsg_hdr(shorter.get())).value().ipv6);
+    const auto lost = message_with_ipv6(AF_INET6, IFLA_PROTINFO, 0, DEVCONF_MAX);
+    nlmsg_hdr(lost.get())->nlmsg_type = RTM_DELLINK;
+    EXPECT_FALSE(parse_ipv6_event(nlmsg_hdr(lost.get())).value().on) << "its MTU is too small now";
 }
 
 } // namespace

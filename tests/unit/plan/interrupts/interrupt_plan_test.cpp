@@ -119,7 +119,7 @@ TEST(InterruptPlan, reports_that_no_cpu_is_eligible) {
     for (auto& cpu : topology.cpus)
         cpu.isolated = true;
     EXPECT_EQ(plan_interrupts({&topology, ports(1)}).degraded,
-              "no CPU may serve interrupts: all are isolated");
+              "no CPU may serve interrupts: all are isolated, or not in /proc/irq/default_smp_affinity");
     EXPECT_THAT(plan_interrupts({&topology, {}}).ports, IsEmpty());
 }
 

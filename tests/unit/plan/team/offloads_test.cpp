@@ -66,6 +66,21 @@ TEST(OffloadPlan, requires_tso_of_every_port_if_one_has_it) {
     EXPECT_THAT(lacking(card.plan(), card.input.features), ElementsAre("tx-tcp-segmentation"));
 }
 
+/// r8169: at the user's own risk.
+TEST(OffloadPlan, leaves_tso_off_that_its_driver_leaves_off) {
+    EXPECT_TRUE(distrusts_tso("r8169"));
+    EXPECT_FALSE(distrusts_tso("e1000e"));
+    Card card;
+    card.input.distrusts_tso = true;
+    card.input.in_team = {"tx-tcp-segmentation"};
+    EXPECT_THAT(card.plan().required, ElementsAre("tx-tcp-segmentation")) << "somebody has switched it on";
+    card.input.kept = card.input.features.active = without(of_a_card, {"tx-tcp-segmentation"});
+    EXPECT_THAT(card.plan().settings, Not(Contains(Key("tx-tcp-segmentation"))));
+    EXPECT_THAT(card.plan().required, IsEmpty());
+    card.contract.wishes = {{"tx-tcp-segmentation", require}};
+    EXPECT_THAT(card.plan().settings, Contains(Pair("tx-tcp-segmentation", true)));
+}
+
 TEST(OffloadPlan, reports_unswitchable_offload_as_lacking) {
     Card card;
     card.input.features.active = card.input.kept = without(of_a_card, {"tx-tcp-segmentation"});

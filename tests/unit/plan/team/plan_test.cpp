@@ -20,7 +20,7 @@ Link link_of(IfIndex index, MacAddress address) {
     link.index = index;
     link.name = "dev" + std::to_string(index.value);
     link.address = address;
-    link.mtu = 1500;
+    link.mtu = index == inner ? inner_mtu : 1500;
     link.flags = IFF_UP;
     return link;
 }
@@ -121,6 +121,19 @@ TEST(TeamPlan, keeps_owners_when_link_fails) {
     expected.transmit = 0b100;
     expected.receive = 0b100;
     EXPECT_EQ(failed.tables, expected);
+}
+
+TEST(TeamPlan, has_no_ipv6_below_the_team_and_an_inner_end_for_every_packet) {
+    const Case one{.runner = LoadBalanceRunner{}};
+    auto port = link_of(eth1, team_mac), end = link_of(inner, {});
+    port.flags |= IFF_ALLMULTI;
+    const auto plan = make_plan(one.input(), both);
+    EXPECT_THAT(changes({{eth1, port}, {inner, end}}, plan), IsEmpty());
+    port.ipv6 = end.ipv6 = true;
+    end.mtu = 1400;
+    EXPECT_THAT(
+        changes({{eth1, port}, {inner, end}}, plan),
+        ElementsAre(Change{DisableIpv6{eth1}}, Change{DisableIpv6{inner}}, Change{SetMtu{inner, inner_mtu}}));
 }
 
 TEST(TeamPlan, limits_gso_to_smallest_port) {
@@ -238,6 +251,7 @@ TEST(PlanChanges, sets_mtu_then_filters_then_address_then_carrier) {
 void carry_out(Links& links, const std::vector<Change>& list) {
     for (const auto& change : list) {
         if (const auto* mtu = std::get_if<SetMtu>(&change)) links.at(mtu->device).mtu = mtu->to;
+        if (const auto* ipv6 = std::get_if<DisableIpv6>(&change)) links.at(ipv6->device).ipv6 = false;
         if (const auto* mac = std::get_if<SetAddress>(&change)) links.at(mac->device).address = mac->to;
         if (const auto* set = std::get_if<SetFlags>(&change)) {
             auto& flags = links.at(set->device).flags;
@@ -259,6 +273,7 @@ TEST(PlanChanges, reaches_plan_from_any_state) {
         for (const auto index : {inner, eth1, eth2}) {
             auto link = link_of(index, random() % 2 != 0 ? mac1 : team_mac);
             link.mtu = 68 + random() % 9000;
+            link.ipv6 = random() % 2 != 0;
             link.flags = random() & (IFF_UP | IFF_PROMISC | IFF_ALLMULTI);
             links.emplace(index, link);
         }

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "datapath/programs/program_names.h"
+
+#include "datapath/bpf/abi.h"
+#include "kernel/bpf/iterator.h"
+#include "kernel/bpf/load_program.h"
+#include "names.skel.h"
+
+#include <bpf/bpf.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstring>
+
+namespace teamo {
+namespace {
+
+Result<UniqueFd> open_iterator() {
+    const Handle<teamo_names, teamo_names__destroy> skeleton(teamo_names__open());
+    if (!skeleton) return fail_errno(errno, "cannot open the BPF program that reads names");
+    TEAMO_TRY(
+        load_programs("the BPF program that reads names", [&] { return teamo_names__load(skeleton.get()); }));
+    return link_iterator(bpf_program__fd(skeleton->progs.teamo_names), "programs");
+}
+
+} // namespace
+
+bool ProgramNames::are_known() {
+    if (!link_) link_ = open_iterator().value_or(UniqueFd());
+    return static_cast<bool>(*link_);
+}
+
+std::string ProgramNames::of(ProgramId id) {
+    if (!names_.contains(id) && are_known())
+        for (const auto& record :
+             read_records<teamo_program_name>(*link_, "programs").value_or(std::vector<teamo_program_name>()))
+            names_.insert_or_assign(ProgramId{record.id},
+                                    std::string(record.name, ::strnlen(record.name, sizeof record.name)));
+    return names_[id]; // one that is gone is not looked for again
+}
+
+} // namespace teamo
