@@ -135,6 +135,22 @@ TEST_F(ReceiveProgram, copies_link_local_frames_to_team) {
     });
 }
 
+TEST_F(ReceiveProgram, gives_eapol_to_port_and_team) {
+    const auto ns = NetNs::create();
+    ns.ip("link add inner type veth peer name team0\nlink set inner up\nlink set team0 up");
+    ns.inside([&] {
+        programs_.team.inner_ifindex = if_nametoindex("inner");
+        const auto frame = PacketBuilder(own, peer).other(0x888e, 46).bytes(); // an authenticator's reply
+        EXPECT_EQ(programs_.receive(frame).action, passed);
+        ASSERT_TRUE(
+            eventually("inner carries", [&] { return programs_.receive(frame).counters.rx_packets == 1; }));
+        programs_.live.rx = 0; // a port that does not receive for the team authenticates, too
+        const auto verdict = programs_.receive(frame);
+        EXPECT_EQ(verdict.action, passed);
+        EXPECT_EQ(verdict.counters.rx_packets, 0U);
+    });
+}
+
 TEST_F(ReceiveProgram, survives_truncated_frames) {
     const auto whole = PacketBuilder(own, peer).vlan(1).ipv4({}).tcp(1, 2).payload(64).bytes();
     // The tag, because BPF_PROG_TEST_RUN rejects a bare Ethernet header and a packet too short for IP.

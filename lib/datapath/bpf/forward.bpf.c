@@ -292,6 +292,15 @@ static __always_inline __u32 teamo_slot_of_port(const struct teamo_team *team, _
 #define TEAMO_LINK_LOCAL 0x0180c2000000ULL
 #define TEAMO_PAUSE 0x0180c2000001ULL
 #define TEAMO_SLOW_PROTOCOLS 0x0180c2000002ULL
+/* IEEE 802.1X; a switch that knows the station answers to its address. */
+#define TEAMO_EAPOL bpf_htons(0x888e)
+
+/* Of the port's own link, and not of the team's. */
+static __always_inline bool teamo_is_of_link(const void *data)
+{
+	return (teamo_be64(data) >> 16 & ~0xfULL) == TEAMO_LINK_LOCAL ||
+	       ((const struct ethhdr *)data)->h_proto == TEAMO_EAPOL;
+}
 
 /* The slot that transmits because no slot of tx has a link; 0: none has to. */
 __attribute__((noinline)) __u32 teamo_stand_in(void)
@@ -343,12 +352,12 @@ int teamo_receive(struct __sk_buff *skb)
 	if (team->port_protocol && ((const struct ethhdr *)data)->h_proto == team->port_protocol)
 		return teamo_leave_to_port(slot);
 	rx = slot != TEAMO_NO_SLOT && teamo_receives(live, slot);
-	dst = teamo_be64(data) >> 16;
-	if ((dst & ~0xfULL) == TEAMO_LINK_LOCAL) {
+	if (teamo_is_of_link(data)) {
 		/*
 		 * LACP and pause frames concern only the link. LLDP, STP and others may have listeners on both.
 		 * Bonding itself gives them to both.
 		 */
+		dst = teamo_be64(data) >> 16;
 		if (teamo_exit_by == TEAMO_EXIT_REDIRECT && rx && dst != TEAMO_PAUSE && dst != TEAMO_SLOW_PROTOCOLS &&
 		    !bpf_clone_redirect(skb, team->inner_ifindex, 0))
 			teamo_count_rx(skb, slot);
@@ -412,7 +421,7 @@ int teamo_avoid_lost_link(struct __sk_buff *skb)
 	if (slot == TEAMO_NO_SLOT || teamo_has_link(slot, false) || data + ETH_HLEN > end)
 		return TC_ACT_UNSPEC;
 	/* Of the port itself, for its own link: LLDP, EAPOL and others. */
-	if ((teamo_be64(data) >> 16 & ~0xfULL) == TEAMO_LINK_LOCAL)
+	if (teamo_is_of_link(data))
 		return TC_ACT_UNSPEC;
 	other = teamo_choose_linked(skb, slot, teamo_bucket_of(teamo_packet_hash(skb, team->hash_fields)));
 	port = teamo_port_of(team, other);

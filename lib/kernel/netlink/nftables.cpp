@@ -124,10 +124,9 @@ NlMessage rule_message(const std::string& table, const ForwardChain& chain) {
     rule.load(0, ETH_ALEN);
     rule.mask(std::array<std::uint8_t, ETH_ALEN>{0xff, 0xff, 0xff, 0xff, 0xff, 0xf0});
     rule.unless(std::array<std::uint8_t, ETH_ALEN>{0x01, 0x80, 0xc2, 0, 0, 0});
-    if (chain.left_protocol != 0) {
-        rule.load(2 * ETH_ALEN, sizeof chain.left_protocol);
-        rule.unless(htons(chain.left_protocol));
-    }
+    rule.load(2 * ETH_ALEN, sizeof chain.left_protocol);
+    rule.unless(htons(std::uint16_t{ETH_P_PAE})); // IEEE 802.1X
+    if (chain.left_protocol != 0) rule.unless(htons(chain.left_protocol));
     rule.forward(chain.to);
     return message;
 }
