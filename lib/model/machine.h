@@ -19,7 +19,7 @@ struct Cpu {
     unsigned capacity = 1024; ///< cpu_capacity; 1024: the fastest CPUs
     bool online = true;
     bool isolated = false;  ///< isolcpus, nohz_full, or in an isolated cpuset partition
-    bool interrupts = true; ///< in /proc/irq/default_smp_affinity, which irqaffinity= sets
+    bool interrupts = true; ///< in /proc/irq/default_smp_affinity (irqaffinity=), not banned by irqbalance
     bool operator==(const Cpu&) const = default;
 };
 
@@ -47,6 +47,15 @@ struct CpuTopology {
         if (allowed.empty())
             std::erase_if(list, [this](unsigned number) { return !find(number)->interrupts; });
         return list;
+    }
+    /// No interrupts on these CPUs without a list, unless that leaves none.
+    void keep_free(const CpuList& banned) {
+        const auto is_left = [&banned](const Cpu& cpu) {
+            return cpu.online && !cpu.isolated && cpu.interrupts && !contains(banned, cpu.number);
+        };
+        if (std::ranges::none_of(cpus, is_left)) return;
+        for (auto& cpu : cpus)
+            if (contains(banned, cpu.number)) cpu.interrupts = false;
     }
     /// From a device's node to a CPU's; 10 if the device has no node or the distance is not known.
     unsigned distance(int from, unsigned to) const {

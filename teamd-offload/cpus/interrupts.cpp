@@ -157,6 +157,7 @@ void Interrupts::read_cpus() {
     if (!changed && now - topology_at_ < slow_poll_interval) return;
     auto topology = read_cpu_topology();
     if (!topology) return failure_(log_, Level::warning, "", topology.error().text);
+    if (irqbalance_ && config_.irqbalance) topology->keep_free(irqbalance_->banned_cpus());
     const bool first = online_.empty();
     if (online) online_ = std::move(*online);
     topology_at_ = now;

@@ -182,6 +182,7 @@ void IrqBalance::finish(const IrqBalanceSetup& setup) {
     if (auto kept = write_record(); !kept) return failed(kept.error());
     failures_ = 0;
     Status status{true, socket_.pid, requested_, both(requested_, setup.banned), ""};
+    banned_cpus_ = setup.banned_cpus;
     if (status.honoured != status.asked)
         status.complaint = fmt::format("irqbalance has banned only {} of {} interrupts",
                                        status.honoured.size(), status.asked.size());

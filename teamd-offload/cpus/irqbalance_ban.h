@@ -52,6 +52,8 @@ public:
     void release(std::function<void()> done);
 
     const Status& status() const { return status_; }
+    /// Those that irqbalance gives no interrupts, by its last answer: they stay while it starts again.
+    const CpuList& banned_cpus() const { return banned_cpus_; }
 
 private:
     IrqBalance(sd_event* loop, const Log& log, std::string team, IrqBalancePlaces places)
@@ -109,6 +111,7 @@ private:
     Written written_;
 
     Status status_;
+    CpuList banned_cpus_;
     std::function<void()> released_;
 };
 

@@ -19,9 +19,8 @@
 namespace teamo {
 namespace {
 
-constexpr std::size_t old_buffer = 500;     ///< irqbalance.c: sock_handle, up to 1.9.4
-constexpr std::size_t new_buffer = 16384;   ///< since 1.9.5; a request that fills it is refused
-constexpr std::size_t longest_mask = 8192U; ///< one hex digit for four CPUs, and commas
+constexpr std::size_t old_buffer = 500;   ///< irqbalance.c: sock_handle, up to 1.9.4
+constexpr std::size_t new_buffer = 16384; ///< since 1.9.5; a request that fills it is refused
 
 /// "KEY NUMBER".
 template <std::unsigned_integral Number>
@@ -75,9 +74,10 @@ Result<IrqBalanceSetup> parse_irqbalance_setup(std::string_view reply) {
         const auto key = take_until(words, " ");
         const auto value = take_until(words, " ");
         if (key == "BANNED") {
-            const bool mask = value.size() <= longest_mask &&
-                              value.find_first_not_of("0123456789abcdefABCDEF,") == std::string_view::npos;
-            return mask && words.empty() ? Result<IrqBalanceSetup>(std::move(setup)) : malformed();
+            auto cpus = parse_cpu_mask(value);
+            if (!cpus || !words.empty()) return malformed();
+            setup.banned_cpus = std::move(*cpus);
+            return setup;
         }
         const auto irq = whole_number<unsigned>(value);
         if (key != "IRQ" || !irq || *irq >= most_irqs) return malformed();

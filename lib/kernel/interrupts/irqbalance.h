@@ -6,6 +6,7 @@
 #pragma once
 
 #include "base/clock.h"
+#include "base/cpu_list.h"
 #include "base/handle.h"
 #include "base/result.h"
 
@@ -27,6 +28,7 @@ using BannedIrqs = std::set<unsigned>;
 struct IrqBalanceSetup {
     unsigned seconds = 0; ///< its interval
     BannedIrqs banned;    ///< by command line and socket; without those of a policy script
+    CpuList banned_cpus;  ///< IRQBALANCE_BANNED_CPULIST; without it those of isolcpus= and nohz_full=
     bool operator==(const IrqBalanceSetup&) const = default;
 };
 

@@ -140,6 +140,7 @@ TEST(IrqBalanceSetup, reads_interval_and_bans) {
     ASSERT_TRUE(setup) << setup.error().text;
     EXPECT_EQ(10U, setup->seconds);
     EXPECT_THAT(setup->banned, ElementsAre(43, 44));
+    EXPECT_THAT(setup->banned_cpus, ElementsAre(6, 7));
 }
 
 TEST(IrqBalanceSetup, accepts_no_interrupts) {

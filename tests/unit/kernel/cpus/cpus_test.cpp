@@ -128,6 +128,16 @@ TEST_F(Topology, reads_the_cpus_that_may_have_interrupts) {
     EXPECT_EQ(7, read().eligible({}).size()) << "processes may run on the others";
 }
 
+TEST_F(Topology, keeps_the_cpus_free_that_irqbalance_keeps_free) {
+    server();
+    auto topology = read();
+    topology.keep_free({0, 1, 7});
+    EXPECT_THAT(topology.eligible_for_interrupts({}), ElementsAre(2, 3, 4, 5, 6));
+    EXPECT_THAT(topology.eligible_for_interrupts({1}), ElementsAre(1)) << "the configuration decides";
+    topology.keep_free({2, 3, 4, 5, 6});
+    EXPECT_EQ(5, topology.eligible_for_interrupts({}).size()) << "none would be left";
+}
+
 TEST_F(Topology, distinguishes_fast_and_efficient_cores) {
     server();
     file("sys/devices/cpu_core/cpus", "0-3");
