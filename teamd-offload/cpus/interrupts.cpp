@@ -9,6 +9,7 @@
 #include "kernel/interrupts/affinity_settings.h"
 #include "kernel/interrupts/udev_policy.h"
 #include "plan/interrupts/interrupt_settings.h"
+#include "plan/interrupts/poll_slice.h"
 
 #include <algorithm>
 #include <utility>
@@ -19,6 +20,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto poll_interval = 250ms;     ///< each poll takes 0.2 ms of CPU with eight ports
+constexpr auto slice_interval = 10ms;     ///< ports with many vectors are read one after the other
 constexpr auto lock_poll_interval = 20ms; ///< another team's daemon needs the lock for a few writes
 constexpr unsigned quick_lock_tries = 5;  ///< if it still holds the lock, it is probably stopped
 constexpr auto slow_poll_interval = 5s;   ///< cpuset partitions, other teams' claims: not reported, seldom
@@ -97,12 +99,13 @@ bool Interrupts::has_queues() const {
 }
 
 void Interrupts::poll() {
-    // Virtual devices have no queues; follow() reports a port that comes up.
-    timer_->after(has_queues() ? poll_interval : slow_poll_interval);
     read_cpus();
     const bool cpus_changed = std::exchange(cpus_changed_, false);
     refresh_next_masks();
-    for (auto& port : ports_) {
+    const auto ports = next_ports(cpus_changed || plan_due_);
+    // Virtual devices have no queues; follow() reports a port that comes up.
+    timer_->after(next_port_ != 0 ? slice_interval : has_queues() ? poll_interval : slow_poll_interval);
+    for (auto& port : ports) {
         if (cpus_changed) {
             port.stale = true;    // virtio_net rewrites its queues' masks then
             port.refused.clear(); // a CPU that has just gone was refused before it was seen to be gone
@@ -111,12 +114,22 @@ void Interrupts::poll() {
         if (managed_) learn(port);
     }
     make_plan();
-    BannedIrqs irqs;
-    for (auto& port : ports_) {
+    for (auto& port : ports)
         reconcile(port, cpus_changed);
+    BannedIrqs irqs;
+    for (const auto& port : ports_)
         add_bans(port, irqs);
-    }
     if (irqbalance_) irqbalance_->keep_out(config_.irqbalance ? std::move(irqs) : BannedIrqs{});
+}
+
+/// All for a new plan, else as many as take little time. next_port_ is 0 when the last one is among them.
+std::span<Interrupts::Followed> Interrupts::next_ports(bool all) {
+    std::vector<std::size_t> vectors;
+    for (const auto& port : ports_)
+        vectors.push_back(all ? 0 : vectors_of(port.now).size());
+    const auto slice = slice_of(vectors, all ? 0 : next_port_);
+    next_port_ = slice.end == ports_.size() ? 0 : slice.end;
+    return std::span(ports_).subspan(slice.begin, slice.end - slice.begin);
 }
 
 /// A port without vectors keeps its bans: to withdraw them and to ask again when it comes up makes irqbalance

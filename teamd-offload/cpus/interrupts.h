@@ -19,6 +19,7 @@
 #include "team/context.h"
 
 #include <memory>
+#include <span>
 #include <vector>
 
 namespace teamo {
@@ -93,6 +94,7 @@ private:
     Result<> ask_irqbalance();
     bool has_queues() const;
     void poll();
+    std::span<Followed> next_ports(bool all);
     void read_cpus();
     static bool must_read(Followed& port);
     void read(Followed& port);
@@ -129,6 +131,7 @@ private:
     std::string online_; ///< as last read, to see a change cheaply
     Clock::time_point topology_at_{}, claims_at_{};
     std::vector<Followed> ports_;
+    std::size_t next_port_ = 0; ///< the first that the next poll reads
     bool plan_due_ = true, claimed_ = false;
     bool cpus_changed_ = false; ///< a CPU went offline or came online since the last poll
     unsigned lock_tries_ = 0;   ///< in a row, while another daemon holds the lock of the claims
