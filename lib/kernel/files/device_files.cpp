@@ -91,6 +91,13 @@ std::string read_driver(const Link& link, const std::string& root) {
     return fs::read_symlink(folder->net / "device" / "driver", error).filename().string();
 }
 
+bool is_virtual_function(const Link& link, const std::string& root) {
+    const auto folder = find_device_folder(link, root);
+    if (!folder) return false;
+    std::error_code error;
+    return fs::exists(folder->net / "device" / "physfn", error) || read_driver(link, root).ends_with("vf");
+}
+
 Result<bool> has_random_address(const Link& link, const std::string& root) {
     return sysfs::number(TEAMO_TRY(find_device_folder(link, root)).net / "addr_assign_type") ==
            NET_ADDR_RANDOM;

@@ -29,6 +29,10 @@ Result<DeviceFolder> find_device_folder(const Link& link, const std::string& roo
 /// The driver of its hardware: "e1000e", "virtio_net". Empty for a virtual device, and if it cannot be read.
 std::string read_driver(const Link& link, const std::string& root = "");
 
+/// A function that a card lends (SR-IOV): on the host by its physfn, in a guest by a driver for such
+/// functions alone (iavf, ixgbevf, igbvf), where those of mlx5 and others cannot be told from a whole card.
+bool is_virtual_function(const Link& link, const std::string& root = "");
+
 /// The kernel made its address up (NET_ADDR_RANDOM); nobody has set one since.
 Result<bool> has_random_address(const Link& link, const std::string& root = "");
 

@@ -81,7 +81,8 @@ Result<> read_devices(Readings& readings) {
                                   .mtu = link->mtu,
                                   .features = ethtool.read_features(index).value_or(Features{}),
                                   .has_xdp = link->has_xdp,
-                                  .distrusts_tso = distrusts_tso(read_driver(*link))};
+                                  .distrusts_tso = distrusts_tso(read_driver(*link)),
+                                  .is_virtual_function = is_virtual_function(*link)};
         if (auto place = read_device_place(*link); place && index != readings.state.ifindex)
             readings.places[name] = std::move(*place);
     };

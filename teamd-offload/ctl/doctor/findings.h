@@ -37,9 +37,10 @@ struct Device {
     Features features{};
     std::uint64_t queue_dropped = 0; ///< packets dropped by its qdisc between the two states
     bool has_xdp = false;
-    bool distrusts_tso = false; ///< its driver leaves TSO off by default
-    std::uint64_t received = 0; ///< packets, as the device counts them, within the time of `seen`
-    std::uint64_t seen = 0;     ///< of these, by our program on a port
+    bool distrusts_tso = false;       ///< its driver leaves TSO off by default
+    bool is_virtual_function = false; ///< see device_files.h
+    std::uint64_t received = 0;       ///< packets, as the device counts them, within the time of `seen`
+    std::uint64_t seen = 0;           ///< of these, by our program on a port
 };
 
 /// Evidence that the switch does not aggregate the ports: a switch that does never sends the same frame by

@@ -135,6 +135,15 @@ void add_tso(const std::string& name, const Device& device, std::string_view cos
                             fmt::format("ethtool -i {}  (another driver or device may have TSO)", name)});
 }
 
+/// i40e, ice, ixgbe, igb: an untrusted function accepts IFF_ALLMULTI and gets the groups that it lists alone.
+void add_multicast(const Readings& readings, const std::string& name, Findings& findings) {
+    if (readings.state.datapath != "bpf" || !readings.devices.at(name).is_virtual_function) return;
+    findings.push_back({note, name,
+                        "is a virtual function (SR-IOV): unless its host trusts it, the card keeps the "
+                        "team's multicast, which IPv6 needs, from it",
+                        R"(on the host: ip link set CARD vf NUMBER trust on, or here: "datapath": "bond")"});
+}
+
 void add_received(const Readings& readings, const PortStatus& port, Findings& findings) {
     const auto* before = find_port(readings.before, port.name);
     // A backup port drops what the switch floods: that is normal.
@@ -216,6 +225,7 @@ Findings device_findings(const Readings& readings) {
     for (const auto& port : state.ports) {
         const auto* device = find(readings.devices, port.name);
         if (device == nullptr) continue;
+        add_multicast(readings, port.name, findings);
         add_mtu(port.name, *device, state.name, *team, findings);
         if (!is_tso_disabled_by_config(readings.configuration, port.name, *device))
             add_tso(port.name, *device, "the CPU segments what leaves by it", findings);

@@ -46,6 +46,15 @@ TEST(Findings, come_worst_first_each_with_a_fix) {
               "    teamoctl team0 balance thaw\n");
 }
 
+TEST(Findings, name_a_virtual_function_of_a_pair) {
+    auto readings = good_readings();
+    readings.devices["eth2"].is_virtual_function = true;
+    readings.state.datapath = "bpf";
+    EXPECT_THAT(seen(all_findings(readings)), ElementsAre("note eth2"));
+    readings.state.datapath = "bond"; // bonding gives its groups to its ports
+    EXPECT_THAT(all_findings(readings), IsEmpty());
+}
+
 TEST(Findings, report_no_carrying_port_and_only_one) {
     auto readings = good_readings(2);
     for (auto& port : readings.state.ports)

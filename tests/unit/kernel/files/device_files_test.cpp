@@ -54,6 +54,19 @@ TEST_F(PciLocation, has_a_driver) {
     EXPECT_EQ("", read_driver(another, root())) << "the name is that of another device now";
 }
 
+TEST_F(PciLocation, tells_virtual_functions) {
+    const std::string card = "pci0000:00/0000:03:00.0", guest = "pci0000:00/0000:04:00.0";
+    const auto on_host = network_device("eth0", 2, card), in_guest = network_device("eth1", 3, guest);
+    EXPECT_FALSE(is_virtual_function(on_host, root()));
+    EXPECT_FALSE(is_virtual_function(in_guest, root()));
+    folder("sys/devices/" + card + "/physfn");
+    folder("sys/bus/pci/drivers/iavf");
+    std::filesystem::create_directory_symlink(
+        "../../../bus/pci/drivers/iavf", std::filesystem::path(root()) / "sys/devices" / guest / "driver");
+    EXPECT_TRUE(is_virtual_function(on_host, root()));
+    EXPECT_TRUE(is_virtual_function(in_guest, root()));
+}
+
 /// Not what the working directory has.
 TEST_F(PciLocation, has_no_driver_for_a_virtual_device) {
     const auto link = network_device("veth0", 2, "virtual");
