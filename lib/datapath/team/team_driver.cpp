@@ -108,7 +108,8 @@ Result<> TeamDriver::write(const TeamOption& option, const TeamValue& value) {
                                                       static_cast<unsigned>(bytes.size()));
               }},
         value);
-    if (error < 0)
+    // ENOBUFS: it is set, but some listener of libteam's, perhaps this one, has no room for the event.
+    if (error < 0 && error != -ENOBUFS)
         return fail_errno(-error, fmt::format("cannot set team driver option {}", text_of(option)));
     return {};
 }
