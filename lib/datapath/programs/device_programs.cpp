@@ -80,7 +80,7 @@ Result<> DevicePrograms::prepare_clsact(Key key) {
                         "has a qdisc \"ingress\" with filters of another program, which leaves no place "
                         "for an egress program; use \"tc qdisc add dev DEVICE clsact\" for these filters "
                         "instead");
-        TEAMO_TRY(remove_hook_qdisc(device));
+        TEAMO_TRY(remove_hook_qdisc(socket_, device));
     } else if (!kind.empty()) {
         return {};
     }
@@ -175,7 +175,7 @@ Result<> DevicePrograms::detach_all(IfIndex device, bool remove_clsact) {
     }
     // Removed by somebody else: then there is nothing to remove.
     if (!remove_clsact || others || TEAMO_TRY(read_hook_qdisc(socket_, device)) != "clsact") return {};
-    return remove_hook_qdisc(device);
+    return remove_hook_qdisc(socket_, device);
 }
 
 void DevicePrograms::forget(IfIndex device) {

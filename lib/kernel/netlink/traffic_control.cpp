@@ -115,15 +115,16 @@ Result<std::string> read_hook_qdisc(NetlinkSocket& socket, IfIndex device) {
 Result<> create_clsact(IfIndex device) {
     auto hook = hook_of(device, BPF_TC_INGRESS);
     const int created = bpf_tc_hook_create(&hook);
-    if (created < 0 && created != -EEXIST) return fail_errno(-created, "cannot create a clsact qdisc");
+    if (created == -EEXIST) return fail(ESTALE, "another program has made a qdisc for hooks meanwhile");
+    if (created < 0) return fail_errno(-created, "cannot create a clsact qdisc");
     return {};
 }
 
-Result<> remove_hook_qdisc(IfIndex device) {
-    auto qdisc = hook_of(device, BPF_TC_INGRESS | BPF_TC_EGRESS);
-    if (const int error = bpf_tc_hook_destroy(&qdisc); error < 0 && error != -ENOENT && error != -EINVAL)
-        return fail_errno(-error, "clsact qdisc");
-    return {};
+Result<> remove_hook_qdisc(NetlinkSocket& socket, IfIndex device) {
+    // Of either kind: bpf_tc_hook_destroy() removes clsact alone.
+    auto removed = socket.request(tc_message(RTM_DELQDISC, NLM_F_ACK, device, TC_H_CLSACT));
+    if (!removed && has_no_hook(removed.error().number)) return {};
+    return within("qdiscs", std::move(removed));
 }
 
 Result<> attach_filter(IfIndex device, TcHook hook, std::uint32_t priority, std::uint32_t handle,

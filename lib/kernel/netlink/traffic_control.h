@@ -42,10 +42,10 @@ Result<std::vector<TcFilter>> read_filters(NetlinkSocket& socket, IfIndex device
 /// is none. The kernel tells all who listen to tc when it is asked.
 Result<std::string> read_hook_qdisc(NetlinkSocket& socket, IfIndex device);
 
-/// Does nothing if there is one already, also of the kind "ingress".
+/// ESTALE: there is one, perhaps of the kind "ingress".
 Result<> create_clsact(IfIndex device);
 /// Removes the qdisc "clsact" or "ingress" with all filters; nothing if there is none.
-Result<> remove_hook_qdisc(IfIndex device);
+Result<> remove_hook_qdisc(NetlinkSocket& socket, IfIndex device);
 
 /// Attaches the program (direct-action), or replaces the filter of that priority and handle: no packet passes
 /// without one of the two.
