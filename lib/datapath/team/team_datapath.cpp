@@ -107,7 +107,9 @@ void TeamDatapath::relieve(IfIndex port) {
     });
     if (other == links->end()) return;
     applied_.reset();
-    static_cast<void>(take_events()); // room for 256 more: libteam's socket holds some 400
+    // libteam's socket holds some 400 events. The driver makes a change whose event finds no room, and
+    // answers with an error.
+    static_cast<void>(take_events());
     // Refused for a port that is not enabled; then packets are lost.
     for (std::uint32_t bucket = 0; bucket < bucket_count; ++bucket)
         if (!driver_->set({.name = "lb_tx_hash_to_port_mapping", .place = bucket}, other->first.value))

@@ -108,8 +108,7 @@ Result<> TeamDriver::write(const TeamOption& option, const TeamValue& value) {
                                                       static_cast<unsigned>(bytes.size()));
               }},
         value);
-    // ENOBUFS: it is set, but some listener of libteam's, perhaps this one, has no room for the event.
-    if (error < 0 && error != -ENOBUFS)
+    if (error < 0)
         return fail_errno(-error, fmt::format("cannot set team driver option {}", text_of(option)));
     return {};
 }
