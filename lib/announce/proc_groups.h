@@ -4,7 +4,7 @@
 // Any text gives a value or an Error.
 #pragma once
 
-#include "announce/frames.h"
+#include "announce/announcement_frames.h"
 #include "base/named.h"
 #include "base/result.h"
 

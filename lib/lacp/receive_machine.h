@@ -4,7 +4,7 @@
 #pragma once
 
 #include "base/named.h"
-#include "lacp/frames.h"
+#include "lacp/lacpdu.h"
 #include "lacp/variables.h"
 
 #include <optional>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/clock.h"
-#include "lldp/frames.h"
+#include "lldp/lldpdu.h"
 #include "model/failure_domain.h"
 
 #include <vector>

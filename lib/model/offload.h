@@ -56,7 +56,7 @@ template <>
 inline constexpr std::array<std::string_view, 3> enum_names<Lacking>{"accept", "demote", "refuse"};
 
 struct OffloadContract {
-    /// By the kernel's name. For features without an entry see plan/team/offloads.h.
+    /// By the kernel's name. For features without an entry see plan/team/offload_plan.h.
     std::map<std::string, OffloadWish, std::less<>> wishes;
     Lacking lacking = Lacking::accept;
     bool repair = true; ///< false: changes by other programs are logged and left

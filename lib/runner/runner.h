@@ -6,7 +6,7 @@
 #include "model/config.h"
 #include "runner/activebackup.h"
 #include "runner/all_ports.h"
-#include "runner/lacp.h"
+#include "runner/lacp_runner.h"
 
 #include <optional>
 #include <span>

@@ -7,7 +7,7 @@
 #include "kernel/files/process_files.h"
 #include "sample.skel.h"
 #include "sockets.skel.h"
-#include "workers/bpf/abi.h"
+#include "workers/bpf/sockets_abi.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>

@@ -38,9 +38,8 @@ _teamoctl() {
     for ((index = 1; index < COMP_CWORD; index++)); do
         word=${COMP_WORDS[index]}
         case $word in
-        =) ((index++)) ;; # readline splits at "=": --self = 8
-        -Z | --force-zmq | --measure | --self | --peer | --port | --profile | --rate | --seconds | --rounds | --only | \
-            --html | --prices | --allow)
+        =) ((index++)) ;; # readline splits at "=": --measure = eth1
+        -Z | --force-zmq | --measure)
             [[ ${COMP_WORDS[index + 1]} == = ]] || ((index++))
             ;;
         -*) ;;
@@ -48,6 +47,11 @@ _teamoctl() {
         esac
     done
 
+    if [[ ${words[0]} == bench || ${words[1]} == bench ]]; then
+        # The options of the other program, which it shows.
+        mapfile -t COMPREPLY < <(compgen -W "$(teamoctl bench --help 2>/dev/null | grep -o -e '--[a-z]*')" -- "$current")
+        return
+    fi
     local choices= before=${COMP_WORDS[COMP_CWORD - 1]}
     # readline splits at "=": --measure = eth1.
     [[ $before == = ]] && before=${COMP_WORDS[COMP_CWORD - 2]}
@@ -56,28 +60,17 @@ _teamoctl() {
         choices=$(_teamoctl_ports "${words[0]}")
     elif [[ $before == --measure ]]; then
         choices=$(_teamoctl_ports "${words[0]}")
-    elif [[ $current == -* && ${words[*]} == 'bench serve' ]]; then
-        choices='--allow= --port='
-    elif [[ $current == -* && ${words[*]} == bench ]]; then
-        choices='--self= --profile= --rate= --only= --seconds= --rounds= --json --html= --prices='
-    elif [[ $current == -* && ${words[*]} == 'bench report'* ]]; then
-        choices='--json --html= --prices='
     elif [[ $current == -* ]]; then
         choices='-h --help --version -v --verbose -o --oneline -D --force-dbus -Z --force-zmq= -U --force-usock --json'
         case "${words[*]:1}" in
         doctor) choices+=' --measure=' ;;
         top) choices+=' --once' ;;
-        bench) choices+=' --peer= --port= --profile= --seconds= --rounds= --only= --html= --prices=' ;;
         'port remove'* | 'config reload'*) choices+=' -n --dry-run' ;;
         esac
     elif ((${#words[@]} == 0)); then
         choices="$(_teamoctl_teams) help bench import metrics replace"
     elif [[ ${words[*]} == import ]]; then
         choices='bond teamd'
-    elif [[ ${words[*]} == bench ]]; then
-        choices='serve report table compare'
-    elif [[ ${words[*]} == 'bench '* ]]; then
-        compopt -o default
     elif [[ ${words[*]} == 'import bond' || ${words[*]} == replace ]]; then
         choices=$(_teamoctl_bonds)
         [[ ${words[0]} == import ]] && compopt -o default

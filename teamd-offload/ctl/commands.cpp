@@ -54,8 +54,6 @@ CommandResult print_reply(Session& session, Arguments words) {
 } // namespace
 
 std::span<const Command> commands() {
-    static constexpr auto bench_values = std::to_array<std::string_view>(
-        {"peer", "port", "profile", "seconds", "rounds", "only", "html", "prices"});
     // teamdctl's rows come first and in its order, so that each abbreviation means the same in both.
     static const std::vector<Command> table{
         {.path = "config"},
@@ -141,7 +139,7 @@ std::span<const Command> commands() {
         {.path = "top", .run = top_show, .once = true},
         {.path = "metrics", .run = metrics_show},
         {.path = "doctor", .run = doctor, .json = true, .measure = true},
-        {.path = "bench", .run = bench_team, .json = true, .values = bench_values},
+        {.path = "bench", .run = bench_team, .optional = "[ARGUMENT...]", .max_optional = max_command_words},
     };
     return table;
 }

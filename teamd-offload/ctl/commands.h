@@ -30,7 +30,6 @@ struct Command {
     CheckFunction* check = nullptr;             ///< checks the arguments without the daemon: bad usage
     bool json = false, measure = false;         ///< accepts --json; --measure
     bool once = false;                          ///< accepts --once
-    std::span<const std::string_view> values{}; ///< the options with a value that it accepts
     CommandFunction* dry_run = nullptr;         ///< accepts --dry-run, and then --json
     std::string_view same_as{};                 ///< the path that has the description
 };
@@ -66,12 +65,14 @@ struct TeamlessCommand {
     std::string_view parameters;     ///< as usage lines show them
     std::size_t least = 0, most = 0; ///< number of arguments
     CommandResult (*run)(const Options&, Arguments) = nullptr;
-    std::string_view summary{}, text{};         ///< as in Description
-    bool json = false;                          ///< accepts --json
-    std::span<const std::string_view> values{}; ///< the options with a value that it accepts
+    std::string_view summary{}, text{}; ///< as in Description
+    bool json = false;                  ///< accepts --json
 };
 
 std::span<const TeamlessCommand> teamless_commands();
+
+/// The first of these is the command "bench", and no team of that name with a command.
+bool is_bench(Arguments words);
 
 /// None: the words are no such command, so the first one is a team. An error is bad usage.
 Result<std::optional<std::pair<const TeamlessCommand*, Arguments>>> find_teamless(Arguments words);
@@ -81,11 +82,7 @@ CommandResult metrics_of_all_teams(const Options& options, Arguments);
 CommandResult import_bond(const Options& options, Arguments words);
 CommandResult import_teamd(const Options& options, Arguments words);
 CommandResult replace_bond(const Options& options, Arguments words);
-CommandResult bench_self(const Options& options, Arguments);
-CommandResult bench_serve(const Options& options, Arguments);
-CommandResult bench_report(const Options& options, Arguments words);
-CommandResult bench_table(const Options& options, Arguments words);
-CommandResult bench_compare(const Options& options, Arguments words);
+CommandResult bench(const Options& options, Arguments words);
 
 // `teamoctl --help` and `teamoctl help COMMAND`. man/teamoctl.8 has more, but need not be installed.
 

@@ -162,13 +162,10 @@ takes a second. Exits with 1 if there is an error or a warning.
 A port that is nearly full is measured with and without TSO, which takes 17
 seconds. --measure=PORTDEV measures the port that you name.)"},
     {"bench", "measure the team against another machine",
-     R"(Measures what the team transmits and receives, with streams, files and
-requests, and the CPU time of this machine. Nothing of the team is changed.
-  --peer=ADDRESS[,ADDRESS...]  where "teamoctl bench serve" runs: several
-                               addresses if the hash is by addresses
-  --port=PORT                  of the server, 5201
-Also --profile=quick|paper, and --seconds, --rounds, --only, --json, --html and
---prices of "teamoctl bench".)"},
+     R"(Starts the program teamo-bench of the package teamd-offload-bench. It measures
+the team against "teamo-bench serve" of another machine, which
+--peer=ADDRESS[,ADDRESS...] names, and changes nothing of the team. "teamoctl
+bench --help" shows all arguments.)"},
 });
 
 constexpr std::size_t indent = 4, help_column = 39;
@@ -195,7 +192,7 @@ std::string help_on_teamless(std::string_view program, Arguments words) {
     const auto wanted = fmt::format("{}", fmt::join(words, " "));
     std::string text;
     for (const auto& command : teamless_commands())
-        if ((command.least + command.most > 0 || !command.values.empty()) &&
+        if (command.least + command.most > 0 &&
             (command.path == wanted || command.path.starts_with(wanted + " ")))
             text += fmt::format("{}usage: {} {}\n\n{}\n", text.empty() ? "" : "\n", program,
                                 usage_of(command), command.text);

@@ -10,7 +10,7 @@ namespace teamo::ctl {
 namespace {
 
 // Above all character codes: these options have no letter.
-constexpr int json_option = 256, measure_option = 257, once_option = 258, value_option = 259;
+constexpr int json_option = 256, measure_option = 257, once_option = 258;
 
 constexpr std::array long_options{
     option{"help", no_argument, nullptr, 'h'},
@@ -26,19 +26,17 @@ constexpr std::array long_options{
     option{nullptr, 0, nullptr, 0},
 };
 
-/// Those of bench, which are read only if a word is "bench": the abbreviations of the others stay as they
-/// are.
-constexpr std::array bench_options{"self",    "peer",   "port", "rate",  "profile", "html",
-                                   "seconds", "rounds", "only", "allow", "prices"};
-
-std::vector<option> options_for(std::span<char* const> words) {
-    std::vector<option> all(long_options.begin(), long_options.end() - 1);
-    const auto is_bench = [](const char* word) { return std::string_view(word) == "bench"; };
-    if (std::ranges::any_of(words, is_bench))
-        for (const auto* name : bench_options)
-            all.push_back({name, required_argument, nullptr, value_option});
-    all.push_back(long_options.back());
-    return all;
+/// The arguments before those of another program, which has options of its own: `[TEAM] bench …`.
+int own_arguments(int argc, char** argv) {
+    std::vector<std::string> words;
+    for (int index = 1; index < argc && words.size() < 2; ++index) {
+        if (argv[index][0] == '-') continue;
+        words.emplace_back(argv[index]);
+        const bool is_teams = words.size() == 2 && words[1] == "bench";
+        if (words[0] == "bench" && index + 1 < argc) words.emplace_back(argv[index + 1]);
+        if (is_teams || is_bench(words)) return index + 1;
+    }
+    return argc;
 }
 
 /// getopt_long() reports a refused letter in optopt, but not a refused long option.
@@ -51,9 +49,8 @@ std::string refused_option(char** argv) {
 Result<Options> read_options(int argc, char** argv) {
     Options options;
     opterr = 0; // our caller prints the error, in one line
-    const auto known = options_for({argv, static_cast<std::size_t>(argc)});
-    int number = 0;
-    for (int letter = 0; (letter = getopt_long(argc, argv, "hvoDZ:Un", known.data(), &number)) >= 0;) {
+    const int own = own_arguments(argc, argv);
+    for (int letter = 0; (letter = getopt_long(own, argv, "hvoDZ:Un", long_options.data(), nullptr)) >= 0;) {
         switch (letter) {
         case 'h': options.help = true; return options; // as teamdctl: the rest is ignored
         case 'v': ++options.verbosity; break;
@@ -65,7 +62,6 @@ Result<Options> read_options(int argc, char** argv) {
         case 'n': options.dry_run = true; break;
         case once_option: options.once = true; break;
         case measure_option: options.measure = optarg; break;
-        case value_option: options.values[known[static_cast<std::size_t>(number)].name] = optarg; break;
         default:
             return fail(EINVAL, fmt::format("unknown or incomplete option \"{}\".", refused_option(argv)));
         }
@@ -111,9 +107,6 @@ Result<> check_options(const Command& command, const Options& options) {
     if (options.json && !command.json && !options.dry_run) return has_no("--json");
     if (options.measure && !command.measure) return has_no("--measure");
     if (options.once && !command.once) return has_no("--once");
-    for (const auto& [name, value] : options.values)
-        if (std::ranges::find(command.values, name) == command.values.end())
-            return has_no(fmt::format("--{}", name));
     return {};
 }
 
@@ -174,9 +167,7 @@ ExitStatus run(int argc, char** argv) {
     if (!teamless) return print_usage(teamless.error(), program);
     if (*teamless) {
         const auto& [command, arguments] = **teamless;
-        if (auto checked = check_options(
-                {.path = command->path, .json = command->json, .values = command->values}, *options);
-            !checked)
+        if (auto checked = check_options({.path = command->path, .json = command->json}, *options); !checked)
             return print_usage(checked.error(), program, fmt::format("help {}", command->path));
         return end(command->run(*options, arguments), command->path);
     }

@@ -5,8 +5,6 @@
 #include "ctl/report/state.h"
 #include "json/value.h"
 
-#include <map>
-
 namespace teamo::ctl {
 
 struct Options {
@@ -17,9 +15,8 @@ struct Options {
     bool dry_run = false;               ///< show the effect, change nothing
     bool once = false;                  ///< one reading, then the end
     std::optional<std::string> measure; ///< a port to measure whatever its load is
-    std::map<std::string, std::string, std::less<>> values{}; ///< of options with a value that bench has
-    bool usock = false, dbus = false, zmq = false;            ///< the forced interface
-    std::vector<std::string> words;                           ///< team device, command, arguments
+    bool usock = false, dbus = false, zmq = false; ///< the forced interface
+    std::vector<std::string> words;                ///< team device, command, arguments
 };
 
 /// Writes to stdout. If the disk is full, fmt::print() throws; main() checks the stream's error instead.

@@ -8,11 +8,6 @@ namespace {
 
 constexpr std::size_t any_number = 4096;
 
-constexpr auto report_values = std::to_array<std::string_view>({"html", "prices"});
-constexpr auto serve_values = std::to_array<std::string_view>({"allow", "port"});
-constexpr auto bench_values = std::to_array<std::string_view>(
-    {"self", "profile", "rate", "seconds", "rounds", "only", "html", "prices"});
-
 constexpr auto table = std::to_array<TeamlessCommand>({
     {.path = "import bond",
      .parameters = "IFACE|FILE [BOND]",
@@ -46,56 +41,13 @@ given. The configuration is /etc/teamd-offload/TEAM.conf or FILE, made from the
 bond if the file is not there; the MAC address of the bond is added. With FILE
 the daemon is not started by systemd. If a step fails before the bond is
 removed, the bond is as before.)"},
-    {.path = "bench serve",
-     .parameters = "--allow=ADDRESS",
-     .run = bench_serve,
-     .summary = "serve the benchmark of another machine",
-     .text = R"(Serves "teamoctl TEAM bench --peer" of another machine until it is ended: sends
-and receives what the other asks for. Only the clients of --allow may connect.
-  --allow=ADDRESS[,ADDRESS...]  the clients
-  --port=PORT                   the TCP port, 5201)",
-     .values = serve_values},
-    {.path = "bench report",
-     .parameters = "FILE",
-     .least = 1,
-     .most = 1,
-     .run = bench_report,
-     .summary = "show the results of an earlier benchmark",
-     .text = R"(Shows what "bench --json" printed into FILE, as "bench" does.
-  --html=FILE    writes it as a report
-  --prices=FILE  a price table for the cost, see teamo-metrics(7))",
-     .json = true,
-     .values = report_values},
-    {.path = "bench table",
-     .parameters = "FILE...",
-     .least = 1,
-     .most = any_number,
-     .run = bench_table,
-     .summary = "print results as a table in Markdown",
-     .text = R"(Prints the results of "bench --json" in these files as a table in Markdown, with
-a row for each way and number of ports.)"},
-    {.path = "bench compare",
-     .parameters = "FILE FILE",
-     .least = 2,
-     .most = 2,
-     .run = bench_compare,
-     .summary = "compare two runs of a benchmark",
-     .text = R"(Compares the results of "bench --json" in two files: the ratios that differ by
-more than 5 %, and why.)"},
     {.path = "bench",
-     .parameters = "--self=PORTS",
-     .run = bench_self,
+     .parameters = "[ARGUMENT...]",
+     .most = any_number,
+     .run = bench,
      .summary = "measure a team in namespaces",
-     .text = R"(Measures a team, and its ports without a team, between two hosts that it makes
-in network namespaces of its own and removes again.
-  --self=PORTS         1 to 8;  --rate=MBIT: of each port, 1000; 0: not limited
-  --profile=PROFILE    quick: three minutes; peers: beside bonding and teamd by
-                       all datapaths; binding: workers on the CPU of their
-                       packets; paper: the matrix of the papers
-  --only=TEXT[|TEXT]   cases with a TEXT in their names: "8 ports, both ways"
-  --seconds=N, --rounds=N, --json, --html=FILE, --prices=FILE: see the manual)",
-     .json = true,
-     .values = bench_values},
+     .text = R"(Starts the program teamo-bench of the package teamd-offload-bench with these
+arguments: "teamoctl bench --help" shows them.)"},
     {.path = "metrics",
      .parameters = "",
      .run = metrics_of_all_teams,
@@ -120,10 +72,14 @@ std::optional<std::size_t> matching(const TeamlessCommand& command, Arguments wo
 
 std::span<const TeamlessCommand> teamless_commands() { return table; }
 
+bool is_bench(Arguments words) {
+    return !words.empty() && words[0] == "bench" && !(words.size() > 1 && find_row(words.subspan(1, 1)));
+}
+
 Result<std::optional<std::pair<const TeamlessCommand*, Arguments>>> find_teamless(Arguments words) {
     for (const auto& command : table) {
         const auto count = matching(command, words);
-        if (!count) continue;
+        if (!count || (command.run == bench && !is_bench(words))) continue;
         const auto arguments = words.subspan(*count);
         if (arguments.size() >= command.least && arguments.size() <= command.most)
             return std::pair(&command, arguments);

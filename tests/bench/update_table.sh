@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # tests/bench/update_table.sh: puts the table of tests/bench/results/*.json into docs/performance.md, and that of the
 # host into README.md. A unit test compares them. New results:
-# build/bin/teamoctl bench --self=8 --json > tests/bench/results/MACHINE.json
+# build/bin/teamo-bench --self=8 --json > tests/bench/results/MACHINE.json
 set -euo pipefail
 export LC_ALL=C # the order of the files is that of the test
 cd "$(dirname "$0")/../.."
@@ -13,7 +13,7 @@ trap 'rm -f "$table"' EXIT
 put() {
     local document=$1
     shift
-    build/bin/teamoctl bench table "$@" >"$table"
+    build/bin/teamo-bench table "$@" >"$table"
     sed -i -e "/^<!-- table -->\$/,/^<!-- end -->\$/{/^<!-- table -->\$/r $table
 /^<!-- /!d}" "$document"
 }

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// What `teamoctl bench serve` reads from its clients, and the files that `bench report` and others read. Both
+// What `teamo-bench serve` reads from its clients, and the files that `teamo-bench report` and others read. Both
 // read back the same after they are written again.
 // fuzz: -max_len=4096
-#include "ctl/bench/json.h"
-#include "ctl/bench/load/order.h"
-#include "ctl/bench/text.h"
+#include "bench/json.h"
+#include "bench/load/order.h"
+#include "bench/text.h"
 #include "require.h"
 #include "json/parse.h"
 
 using namespace teamo;
-using namespace teamo::ctl::bench;
+using namespace teamo::bench;
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
     const std::string_view text(reinterpret_cast<const char*>(bytes), size);

@@ -2,7 +2,7 @@
 //
 // The kernel's lists of multicast groups and the reports that we send for them: every frame fits.
 // fuzz: -max_len=4096
-#include "announce/frames.h"
+#include "announce/announcement_frames.h"
 #include "announce/proc_groups.h"
 #include "require.h"
 

@@ -5,7 +5,7 @@
 // fuzz: -max_len=1024
 #include "base/take_until.h"
 #include "base/whole_number.h"
-#include "ctl/bench/run/machine.h"
+#include "bench/run/read_machine.h"
 #include "ctl/replace/tcp_counters.h"
 #include "kernel/ethtool/queue_statistics.h"
 #include "kernel/files/device_files.h"
@@ -77,9 +77,9 @@ void check_statistics(std::string_view text) {
 void check_tables(std::string_view text) {
     const auto sent = ctl::parse_tcp_counter(text, "OutSegs");
     require(ctl::parse_tcp_counter(fmt::format("Tcp: InSegs OutSegs\nTcp: 1 {}\n", sent), "OutSegs") == sent);
-    const auto model = ctl::bench::parse_cpu_model(text);
+    const auto model = bench::parse_cpu_model(text);
     require(model.find('\n') == std::string::npos && !model.starts_with(' '));
-    require(ctl::bench::parse_cpu_model(fmt::format("model name\t: {}\n", model)) == model);
+    require(bench::parse_cpu_model(fmt::format("model name\t: {}\n", model)) == model);
 }
 
 } // namespace

@@ -5,7 +5,7 @@
 // fuzz: -max_len=4096
 #include "control/state_document.h"
 #include "control/subsystem_documents.h"
-#include "ctl/report/tables.h"
+#include "ctl/report/state_tables.h"
 #include "json/parse.h"
 #include "json/write.h"
 

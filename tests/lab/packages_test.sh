@@ -48,6 +48,11 @@ dpkg-deb -R $packages/teamd-offload_*.deb $packages/next
 sed -i 's/^Version: .*/Version: 9.9/' $packages/next/DEBIAN/control
 dpkg-deb -Znone -b $packages/next $packages/next.deb >/dev/null
 apt-get install -y $packages/teamd-offload_*.deb >/run/apt.log 2>&1 || { cat /run/apt.log >&2; fail "the package cannot be installed"; }
+PATH=/usr/bin:/bin teamoctl bench 2>&1 | grep -q "install the package teamd-offload-bench" || fail "teamoctl bench does not say what to install"
+dpkg -i $packages/teamd-offload-bench_*.deb >/run/apt.log 2>&1 && PATH=/usr/bin:/bin teamoctl bench --version | grep -q "^teamo-bench " ||
+    { cat /run/apt.log >&2; fail "the benchmark is not installed"; }
+dpkg --purge teamd-offload-bench >/dev/null || fail "the benchmark cannot be removed"
+step "the benchmark has a package of its own, which teamoctl names"
 config '"eth", "ipv4", "l4"' "\"datapath\": \"$datapath\"," a1 a2 >$conf
 systemctl start "$unit" || fail "systemctl start"
 await 20 carry 2 || fail "two ports do not carry"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "datapath/bond/bond_datapath.h"
 
-#include "datapath/bond/bond_options.h"
+#include "datapath/bond/bond_setup.h"
 #include "datapath/master_device.h"
 
 namespace teamo {

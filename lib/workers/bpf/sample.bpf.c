@@ -9,7 +9,7 @@
 
 #include <bpf/bpf_helpers.h>
 
-#include "abi.h"
+#include "sockets_abi.h"
 
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_PERCPU_HASH);

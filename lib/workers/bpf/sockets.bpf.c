@@ -11,7 +11,7 @@
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
 
-#include "abi.h"
+#include "sockets_abi.h"
 
 #define TEAMO_TCP_LISTEN 10 /* net/tcp_states.h */
 

@@ -2,8 +2,8 @@
 #include "base/whole_number.h"
 #include "ctl/commands.h"
 #include "ctl/packet/l2_context.h"
-#include "ctl/report/tables.h"
-#include "ctl/units.h"
+#include "ctl/report/state_tables.h"
+#include "text/numbers.h"
 
 #include <algorithm>
 

@@ -3,7 +3,6 @@
 // interrupts benchmark: measures the present load alternately without and with assigned interrupt CPUs, then
 // alternately without and with bound workers. Then restores the settings.
 #include "base/clock.h"
-#include "ctl/bench/stage/world.h"
 #include "ctl/commands.h"
 #include "ctl/doctor/rounds.h"
 #include "kernel/cpus/cpus.h"
@@ -127,7 +126,7 @@ CommandResult interrupts_benchmark(Session& session, Arguments) {
     const auto steps = steps_of(state);
     if (steps.empty())
         return fail(ENODATA, "nothing to measure: no port has interrupts, and there are no workers");
-    for (const int number : bench::ending_signals())
+    for (const int number : {SIGINT, SIGTERM, SIGHUP})
         std::signal(number, [](int) { interrupted = 1; });
     const auto measured = measure_all(session, steps);
     if (auto restored = restore(session, steps); !restored)

@@ -5,7 +5,7 @@
 #include "base/whole_number.h"
 #include "control/subsystem_documents.h"
 #include "ctl/commands.h"
-#include "ctl/report/tables.h"
+#include "ctl/report/state_tables.h"
 
 #include <unistd.h>
 

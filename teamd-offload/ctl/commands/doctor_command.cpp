@@ -10,7 +10,7 @@
 #include "kernel/netlink/counters.h"
 #include "kernel/netlink/links.h"
 #include "kernel/packets/packet_socket.h"
-#include "plan/team/offloads.h"
+#include "plan/team/offload_plan.h"
 
 #include <algorithm>
 #include <thread>

@@ -2,7 +2,7 @@
 //
 // guard: what is dropped that nobody on this host wants.
 #include "ctl/commands.h"
-#include "ctl/report/tables.h"
+#include "ctl/report/state_tables.h"
 
 namespace teamo::ctl {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "control/metrics.h"
+#include "control/metrics_text.h"
 #include "ctl/commands.h"
 
 #include <algorithm>

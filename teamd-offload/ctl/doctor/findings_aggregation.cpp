@@ -3,7 +3,7 @@
 // Whether the switch aggregates the ports. With LACP it says so; without, the only evidence is which packets
 // arrive by which port.
 #include "ctl/doctor/findings.h"
-#include "ctl/units.h"
+#include "text/numbers.h"
 #include "json/fields.h"
 
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "ctl/doctor/findings.h"
-#include "ctl/units.h"
+#include "text/numbers.h"
 
 #include "config/config_file.h"
 #include "plan/interrupts/interrupt_settings.h"

@@ -2,7 +2,7 @@
 //
 // What measurements with and without TSO, and with and without the steps of `interrupts benchmark`, found.
 #include "ctl/doctor/findings.h"
-#include "ctl/units.h"
+#include "text/numbers.h"
 
 #include <fmt/format.h>
 

@@ -3,7 +3,7 @@
 // Follows the advice in HP's paper on APA: spread ports evenly over the I/O bays, put cards into slots that
 // are as fast as the cards, and put no more of them behind a link than it can carry.
 #include "ctl/doctor/findings.h"
-#include "ctl/units.h"
+#include "text/numbers.h"
 
 #include <fmt/format.h>
 

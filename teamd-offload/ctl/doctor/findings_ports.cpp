@@ -3,8 +3,8 @@
 // Whether the ports carry, what their devices lack, and what they drop.
 #include "config/config_file.h"
 #include "ctl/doctor/findings.h"
-#include "ctl/units.h"
 #include "model/offload.h"
+#include "text/numbers.h"
 #include "json/fields.h"
 
 #include <fmt/format.h>

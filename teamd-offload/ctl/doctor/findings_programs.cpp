@@ -2,7 +2,7 @@
 //
 // Whether the team's BPF programs are where they belong, and what stands before them.
 #include "ctl/doctor/findings.h"
-#include "ctl/units.h"
+#include "text/numbers.h"
 
 namespace teamo::ctl {
 namespace {

@@ -2,7 +2,7 @@
 //
 // Whether several ports are several: what all of them need, and switches that are not one.
 #include "ctl/doctor/findings.h"
-#include "ctl/units.h"
+#include "text/numbers.h"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "ctl/doctor/rounds.h"
 
-#include "ctl/units.h"
+#include "text/numbers.h"
 
 #include <fmt/format.h>
 

@@ -3,9 +3,9 @@
 
 #include "base/clock.h"
 #include "bus/units.h"
-#include "ctl/programs.h"
 #include "ctl/replace/tcp_counters.h"
 #include "kernel/files/files.h"
+#include "kernel/files/find_program.h"
 #include "kernel/netlink/bond_options.h"
 #include "kernel/netlink/ip_settings.h"
 #include "kernel/netlink/links.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "ctl/report/live.h"
 
-#include "ctl/report/tables.h"
-#include "ctl/units.h"
+#include "ctl/report/state_tables.h"
+#include "text/numbers.h"
 
 #include <fmt/format.h>
 

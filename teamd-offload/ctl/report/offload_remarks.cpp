@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "ctl/report/offload_report.h"
 
-#include "ctl/units.h"
 #include "model/offload.h"
+#include "text/numbers.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

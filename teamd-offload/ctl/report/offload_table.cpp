@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "ctl/report/offload_report.h"
 
-#include "ctl/report/tables.h"
+#include "ctl/report/state_tables.h"
 #include "json/fields.h"
 
 #include <algorithm>

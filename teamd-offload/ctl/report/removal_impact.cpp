@@ -2,7 +2,7 @@
 #include "ctl/report/removal_impact.h"
 
 #include "control/subsystem_documents.h"
-#include "ctl/units.h"
+#include "text/numbers.h"
 
 #include <fmt/ranges.h>
 

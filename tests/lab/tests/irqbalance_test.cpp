@@ -3,7 +3,7 @@
 // The real irqbalance and real cards: it moves their interrupts, unless it is asked to leave them alone.
 //
 // lab: IrqBalanceBan.* IrqBalanceTeam.* in -k 6.1 -p 2, 50 s
-#include "cpus/irqbalance_ban.h"
+#include "daemon/cpus/irqbalance_ban.h"
 #include "kernel/files/files.h"
 #include "lab/cards_in_use.h"
 #include "lab/far_switch.h"

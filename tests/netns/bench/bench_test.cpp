@@ -122,7 +122,7 @@ TEST(BenchPeer, measures_the_running_team_with_a_server_of_another_host) {
     };
     const auto measure = [&] {
         return team.teamoctl(
-            {fmt::format("--peer={}", client_v4), "--seconds=0.1", "--rounds=1", "--json", "bench"});
+            {"bench", fmt::format("--peer={}", client_v4), "--seconds=0.1", "--rounds=1", "--json"});
     };
     {
         const auto server = serve("10.0.0.99");

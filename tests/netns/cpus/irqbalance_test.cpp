@@ -4,7 +4,7 @@
 // uses the real one.
 //
 // lab: IrqBalanceBan.* by none: no datapath is made
-#include "cpus/irqbalance_ban.h"
+#include "daemon/cpus/irqbalance_ban.h"
 #include "support/daemon/ask_irqbalance.h"
 #include "support/daemon/irqbalance_server.h"
 #include "support/daemon/process.h"

@@ -3,7 +3,7 @@
 // A bound unit gets its former CPUs back, even if systemd answers late.
 //
 // lab: UnitBinder.* by none: no team is made
-#include "cpus/workers.h"
+#include "daemon/cpus/worker_subsystem.h"
 #include "kernel/cpus/cpus.h"
 #include "support/daemon/fake_systemd.h"
 #include "support/eventually.h"

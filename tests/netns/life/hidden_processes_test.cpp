@@ -3,9 +3,9 @@
 // A daemon to which /proc shows no process with more rights, as by ProtectProc=invisible of the unit.
 //
 // lab: HiddenProcesses.* by none: the datapath does not matter
+#include "daemon/process.h"
 #include "kernel/files/process_files.h"
 #include "netns/configs.h"
-#include "process.h"
 #include "runtime/shared_files.h"
 #include "support/daemon/process.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "announce/frames.h"
+#include "announce/announcement_frames.h"
 
 #include <gmock/gmock.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "generator/unit_rights.h"
+#include "daemon/generator/unit_rights.h"
 
 #include "config/config_file.h"
-#include "generator/generate.h"
+#include "daemon/generator/generate.h"
 #include "runtime/journal.h"
 
 #include <gmock/gmock.h>

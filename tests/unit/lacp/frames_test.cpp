@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "lacp/frames.h"
+#include "lacp/lacpdu.h"
 #include "variables.h"
 
 namespace teamo::lacp {

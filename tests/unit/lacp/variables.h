@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-#include "lacp/frames.h"
+#include "lacp/lacpdu.h"
 #include "lacp/variables.h"
 
 #include <gtest/gtest.h>

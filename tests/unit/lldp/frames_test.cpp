@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "lldp/frames.h"
+#include "lldp/lldpdu.h"
 #include "support/traffic/lldp_frames.h"
 
 #include <gmock/gmock.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "ctl/report/tables.h"
+#include "ctl/report/state_tables.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "ctl/report/tables.h"
+#include "ctl/report/state_tables.h"
+#include "json/fields.h"
 
-#include "ctl/units.h"
+#include "text/numbers.h"
 #include "unit/ctl/support.h"
 
 #include <gmock/gmock.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "ctl/report/top.h"
 
-#include "unit/ctl/lines.h"
 #include "unit/ctl/support.h"
+#include "unit/lines.h"
 
 #include <gmock/gmock.h>
 

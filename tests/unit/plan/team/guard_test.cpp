@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "plan/team/guard.h"
+#include "plan/team/guard_plan.h"
 
 #include <gmock/gmock.h>
 #include <linux/if.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "plan/team/offloads.h"
+#include "plan/team/offload_plan.h"
 
 #include <gmock/gmock.h>
 

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "bench/papers.h"
+
+#include <algorithm>
+#include <array>
+
+namespace teamo::bench {
+namespace {
+
+constexpr auto all_papers = std::to_array<Paper>({
+    {.key = "APA",
+     .about =
+         "HP Auto Port Aggregation on an rx8620: netperf, messages of 32 KB, sockets of 128 KB, TSO off.",
+     .found =
+         "2 / 4 / 8 ports transmit 1891 / 3786 / 7546 Mbit/s and receive 1887 / 3779 / 7448, which is 100 / "
+         "100 / 99 % of the single ports' sum (948 Mbit/s each); both ways 3.68 / 7.3 / 13.5 Gbit/s, 97 / 97 "
+         "/ 90 %. The service demand, each way, is 40 % higher with 8 ports than with 2."},
+    {.key = "HP TSO",
+     .about = "TCP segmentation offload on an HP rp4440.",
+     .found =
+         "Service demand 47 / 47 / 46 % lower transmitting and 24 / 30 / 26 % lower both ways with 1 / 2 / 4 "
+         "ports. One driver (igelan) loses 2 to 11 % of the throughput near saturation."},
+    {.key = "Linux TSO",
+     .about = "TCP segmentation offload in Linux 2.5.33 with an e1000 port.",
+     .found = "Transmits 940 Mbit/s at 40 % CPU without and at 19 % with TSO; both ways 1500 Mbit/s at 82 % "
+              "without and 1633 at 75 % with it."},
+    {.key = "TOE",
+     .about = "TCP offload engine of a Broadcom BCM5709.",
+     .found =
+         "Performance efficiency of teamed ports virtually identical to that of the same ports unteamed; CPU "
+         "9 % lower with large i/o; 3 to 8 W saved by a system."},
+    {.key = "FEP",
+     .about = "Front end processor of Tandem.",
+     .found = "7 times the bandwidth, and nearly 10 times the bandwidth by CPU, by work on packets that "
+              "leaves the "
+              "host; i/o's are the data size / 1024 x 2."},
+});
+
+struct ApaPoint {
+    Way way;
+    unsigned ports;
+    double mbits, of_sum;
+};
+constexpr auto apa_points = std::to_array<ApaPoint>({
+    {.way = Way::transmit, .ports = 1, .mbits = 948, .of_sum = 1},
+    {.way = Way::transmit, .ports = 2, .mbits = 1891, .of_sum = 1},
+    {.way = Way::transmit, .ports = 4, .mbits = 3786, .of_sum = 1},
+    {.way = Way::transmit, .ports = 8, .mbits = 7546, .of_sum = 0.99},
+    {.way = Way::receive, .ports = 1, .mbits = 948, .of_sum = 1},
+    {.way = Way::receive, .ports = 2, .mbits = 1887, .of_sum = 1},
+    {.way = Way::receive, .ports = 4, .mbits = 3779, .of_sum = 1},
+    {.way = Way::receive, .ports = 8, .mbits = 7448, .of_sum = 0.99},
+    {.way = Way::both, .ports = 2, .mbits = 3680, .of_sum = 0.97},
+    {.way = Way::both, .ports = 4, .mbits = 7300, .of_sum = 0.97},
+    {.way = Way::both, .ports = 8, .mbits = 13'500, .of_sum = 0.90},
+});
+
+struct HpPoint {
+    Way way;
+    unsigned ports;
+    double saving;
+};
+constexpr auto hp_points = std::to_array<HpPoint>({
+    {.way = Way::transmit, .ports = 1, .saving = 0.47},
+    {.way = Way::transmit, .ports = 2, .saving = 0.47},
+    {.way = Way::transmit, .ports = 4, .saving = 0.46},
+    {.way = Way::both, .ports = 1, .saving = 0.24},
+    {.way = Way::both, .ports = 2, .saving = 0.30},
+    {.way = Way::both, .ports = 4, .saving = 0.26},
+});
+
+constexpr auto linux_table = std::to_array<LinuxPoint>({
+    {.way = Way::transmit, .tso = false, .mbits = 940, .cpu = 40},
+    {.way = Way::transmit, .tso = true, .mbits = 940, .cpu = 19},
+    {.way = Way::both, .tso = false, .mbits = 1500, .cpu = 82},
+    {.way = Way::both, .tso = true, .mbits = 1633, .cpu = 75},
+});
+
+template <class Points>
+auto point_of(const Points& points, Way way, unsigned ports) {
+    return std::ranges::find_if(points,
+                                [&](const auto& point) { return point.way == way && point.ports == ports; });
+}
+
+} // namespace
+
+std::span<const Paper> papers() { return all_papers; }
+
+std::optional<double> apa_throughput(Way way, unsigned ports) {
+    const auto* point = point_of(apa_points, way, ports);
+    return point == apa_points.end() ? std::nullopt : std::optional(point->mbits);
+}
+
+std::optional<double> apa_of_sum(Way way, unsigned ports) {
+    const auto* point = point_of(apa_points, way, ports);
+    // A single port is the measure of itself.
+    return point == apa_points.end() || ports == 1 ? std::nullopt : std::optional(point->of_sum);
+}
+
+std::optional<double> apa_demand_rise(Way way, unsigned ports) {
+    return ports == 8 && way != Way::both ? std::optional(1.4) : std::nullopt;
+}
+
+std::optional<double> hp_tso_saving(Way way, unsigned ports) {
+    const auto* point = point_of(hp_points, way, ports);
+    return point == hp_points.end() ? std::nullopt : std::optional(point->saving);
+}
+
+std::span<const LinuxPoint> linux_points() { return linux_table; }
+
+std::optional<double> linux_tso_gain(Way way, unsigned ports) {
+    std::optional<double> without, with;
+    for (const auto& point : linux_table)
+        if (point.way == way && ports == 1) (point.tso ? with : without) = point.mbits;
+    return without && with ? std::optional(*with / *without - 1) : std::nullopt;
+}
+
+} // namespace teamo::bench

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "bench/run/meter.h"
+
+#include "kernel/files/files.h"
+
+#include <algorithm>
+
+namespace teamo::bench {
+namespace {
+
+CpuTime time_between(const CpuColumns& earlier, const CpuColumns& later, double seconds, long ticks) {
+    CpuTime time{.user = seconds_of_ticks(earlier.user, later.user, ticks),
+                 .system = seconds_of_ticks(earlier.system, later.system, ticks),
+                 .softirq = seconds_of_ticks(earlier.softirq, later.softirq, ticks),
+                 .irq = seconds_of_ticks(earlier.irq, later.irq, ticks),
+                 .idle = std::min(idle_seconds(earlier, later, ticks), seconds)};
+    const auto counted = time.busy(), busy = busy_seconds(earlier, later, seconds, ticks);
+    if (counted <= 0) {
+        time.system = busy;
+        return time;
+    }
+    for (auto* part : {&time.user, &time.system, &time.softirq, &time.irq})
+        *part *= busy / counted;
+    return time;
+}
+
+/// Names of the meters of processors.
+std::vector<std::string> meters_in(const std::string& folder) {
+    auto meters = sysfs::names_in(folder);
+    std::erase_if(meters, [&folder](const std::string& meter) {
+        return !meter.starts_with("intel-rapl:") ||
+               !sysfs::first_line(fmt::format("{}/{}/name", folder, meter)).starts_with("package");
+    });
+    return meters;
+}
+
+std::string energy_of(const std::string& folder, const std::string& meter) {
+    return fmt::format("{}/{}/energy_uj", folder, meter);
+}
+
+} // namespace
+
+std::map<std::string, std::uint64_t> read_rapl(const std::string& folder) {
+    std::map<std::string, std::uint64_t> meters;
+    for (const auto& meter : meters_in(folder)) {
+        const auto energy = sysfs::number(energy_of(folder, meter));
+        if (energy && *energy >= 0) meters[meter] = static_cast<std::uint64_t>(*energy);
+    }
+    return meters;
+}
+
+bool rapl_needs_root(const std::string& folder) {
+    return std::ranges::any_of(meters_in(folder), [&folder](const std::string& meter) {
+        const auto energy = read_file(energy_of(folder, meter));
+        return !energy && (energy.error().number == EACCES || energy.error().number == EPERM);
+    });
+}
+
+Result<Reading> read_meters() {
+    auto cpu = TEAMO_TRY(read_cpus());
+    return Reading{.cpu = std::move(cpu), .microjoules = read_rapl(rapl_folder)};
+}
+
+std::map<unsigned, CpuTime> cpu_times_between(const Reading& earlier, const Reading& later,
+                                              long ticks_per_second) {
+    const std::chrono::duration<double> seconds = later.cpu.at - earlier.cpu.at;
+    std::map<unsigned, CpuTime> times;
+    for (const auto& [cpu, columns] : later.cpu.cpus)
+        if (const auto before = earlier.cpu.cpus.find(cpu); before != earlier.cpu.cpus.end())
+            times[cpu] = time_between(before->second, columns, seconds.count(), ticks_per_second);
+    return times;
+}
+
+CpuTime sum_of(const std::map<unsigned, CpuTime>& times, const CpuList& cpus) {
+    CpuTime sum;
+    for (const auto& [cpu, time] : times)
+        if (contains(cpus, cpu)) sum += time;
+    return sum;
+}
+
+std::optional<double> joules_between(const Reading& earlier, const Reading& later) {
+    double sum = 0;
+    for (const auto& [name, energy] : later.microjoules) {
+        const auto before = earlier.microjoules.find(name);
+        if (before == earlier.microjoules.end() || before->second > energy) return std::nullopt;
+        sum += static_cast<double>(energy - before->second) / 1e6;
+    }
+    return later.microjoules.empty() ? std::nullopt : std::optional(sum);
+}
+
+} // namespace teamo::bench

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Shared by all parts of a team. The team owns it; the parts hold references.
+#pragma once
+
+#include "config/config_file.h"
+#include "daemon/context/journal_keeper.h"
+#include "daemon/context/log.h"
+#include "daemon/context/observer.h"
+#include "daemon/context/options.h"
+#include "datapath/datapath.h"
+#include "datapath/programs/device_programs.h"
+#include "kernel/ethtool/ethtool.h"
+#include "kernel/netlink/links.h"
+#include "kernel/packets/packet_socket.h"
+
+namespace teamo {
+
+struct TeamContext {
+    Configuration configuration;
+    Options options;
+    Log& log;
+    std::function<void()> changed; ///< called when the set of ports that carry changes
+    LinkControl control;
+    Ethtool ethtool;
+    PacketSocket frames; ///< sends frames by any device
+    std::unique_ptr<DevicePrograms> programs;
+    std::unique_ptr<Datapath> datapath;
+    std::unique_ptr<Observer> observer{};
+    JournalKeeper journal{configuration.team.device, log};
+    TeamDevice device{};
+    /// Of a bond when it last had ports, or what somebody set since: the kernel gives an empty one a random
+    /// address (bond_main.c: __bond_release_one).
+    std::optional<MacAddress> bond_address{};
+
+    const TeamConfig& config() const { return configuration.team; }
+    bool is_lacp() const { return std::holds_alternative<LacpRunner>(config().runner); }
+    const std::string& name() const { return configuration.team.device; }
+    const Links& links() const { return observer->links(); }
+    /// nullptr: there is no such device.
+    const Link* link(IfIndex index) const { return find_link(links(), index); }
+    const Link* team() const { return link(device.team); }
+    /// The slot of the device's mark; none: it lacks the mark of this team.
+    std::optional<Slot> marked_slot(const Link& link) const {
+        const auto mark = port_mark_of(link);
+        return mark && mark->team == name() ? std::optional(mark->slot) : std::nullopt;
+    }
+    /// Whether another device has the index of a port: until the removal is read, or if its event was lost.
+    /// Such a device lacks the mark, and what it has must not change before it joins.
+    bool is_replaced(IfIndex port) const {
+        const auto* now = link(port);
+        return now != nullptr && !marked_slot(*now);
+    }
+};
+
+} // namespace teamo

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "daemon/dry_run.h"
+
+#include "balance/buckets.h"
+#include "datapath/datapath.h"
+#include "kernel/cpus/cpus.h"
+#include "kernel/ethtool/ethtool.h"
+#include "kernel/files/device_files.h"
+#include "kernel/interrupts/port_interrupts.h"
+#include "kernel/netlink/links.h"
+#include "kernel/netlink/netdev_queues.h"
+#include "plan/interrupts/interrupt_plan.h"
+#include "plan/team/make_plan.h"
+#include "plan/team/membership.h"
+#include "plan/team/offload_plan.h"
+#include "runtime/journal.h"
+#include "runtime/shared_files.h"
+#include "json/write.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+
+namespace teamo {
+namespace {
+
+/// A port's offloads now, and their plan.
+struct PortOffloads {
+    const OffloadContract* contract = nullptr;
+    Features features{};
+    OffloadPlan plan{};
+    bool distrusts_tso = false;
+};
+
+struct Found {
+    std::vector<Member> members;
+    std::vector<Candidate> candidates;
+    std::vector<ServedPort> served;
+    std::vector<PortOffloads> offloads; ///< as `members`
+    std::vector<PlannedPort> placed;    ///< ports with interrupts: cards that are up
+    json::Object refused;               ///< why a port could not join, by its name
+};
+
+/// Plans the offloads as if all ports joined together. Features that cannot be read count as none.
+void plan_all_offloads(Found& found, bool forwards) {
+    FeatureNames in_team;
+    for (const auto& port : found.offloads)
+        in_team.merge(tso_of(*port.contract, {}, port.features));
+    for (std::size_t number = 0; number < found.offloads.size(); ++number) {
+        auto& port = found.offloads[number];
+        port.plan = plan_offloads({.contract = port.contract,
+                                   .features = port.features,
+                                   .kept = offloads_in(port.features.active),
+                                   .in_team = in_team,
+                                   .distrusts_tso = port.distrusts_tso,
+                                   .forwards = forwards});
+        auto after = port.features;
+        for (const auto& [name, on] : port.plan.settings)
+            on ? static_cast<void>(after.active.insert(name)) : static_cast<void>(after.active.erase(name));
+        found.members[number].segments = after.active.contains(tso);
+        found.candidates[number].last =
+            port.contract->lacking != Lacking::accept && !lacking(port.plan, after).empty();
+    }
+}
+
+Found find_ports(const Links& links, const TeamConfig& config) {
+    Found found;
+    auto ethtool = Ethtool::open();
+    auto family = NetdevFamily::open();
+    for (const auto& [name, port] : config.ports) {
+        const auto* link = find_named(links, name);
+        if (link == nullptr) continue;
+        auto may = may_join(links, *link, config.device, Takes::untagged);
+        if (std::ranges::find(found.members, link->index, &Member::index) != found.members.end())
+            may = tl::unexpected(another_name_of(link->name));
+        if (!may) {
+            found.refused.push_back({name, may.error().text});
+            continue;
+        }
+        const Slot slot{static_cast<std::uint8_t>(found.members.size() + 1)};
+        found.members.push_back(
+            {.index = link->index,
+             .slot = slot,
+             .own_address = link->address,
+             .settings = {.prio = port.prio, .queue_id = port.queue_id.value_or(0), .user_linkup = {}}});
+        const auto queues = family ? family->read(link->index) : Result<NetdevQueues>(NetdevQueues{});
+        const auto interrupts =
+            read_port_interrupts(*link, queues.value_or(NetdevQueues{})).value_or(PortInterrupts{});
+        found.served.push_back({.slot = slot, .interrupt_cpus = interrupt_cpus(interrupts)});
+        if (!interrupts.queues.empty()) found.placed.push_back(planned_port(link->name, interrupts));
+        auto features = ethtool ? ethtool->read_features(link->index) : Result<Features>(Features{});
+        found.offloads.push_back({.contract = &port.offload,
+                                  .features = features.value_or(Features{}),
+                                  .distrusts_tso = distrusts_tso(read_driver(*link))});
+        // As if every link were up, so that a port that is down now is in the plan too.
+        found.candidates.push_back(
+            {.port = link->index, .up = true, .prio = port.prio, .sticky = port.sticky});
+    }
+    return found;
+}
+
+/// Empty: no interrupt would be placed.
+InterruptPlan plan_interrupt_cpus(std::vector<PlannedPort> ports, const TeamConfig& config) {
+    const auto topology = read_cpu_topology();
+    if (!topology || config.interrupts.policy == InterruptPolicy::off) return {};
+    InterruptPlanInput input{
+        .topology = &*topology, .ports = std::move(ports), .allowed = config.interrupts.cpus};
+    const std::string directory(journal_directory);
+    if (std::filesystem::exists(directory)) // else there are no teams; do not create it
+        input.claims = CpuClaims(directory).others(config.device);
+    return plan_interrupts(input);
+}
+
+json::Value cpu_list_of(const CpuList& cpus) { return json::Array(cpus.begin(), cpus.end()); }
+
+/// What a start would change, and what would stay lacking.
+json::Value value_of(const PortOffloads& offloads) {
+    json::Object change;
+    for (const auto& [name, on] : missing(offloads.features, offloads.plan.settings))
+        change.push_back({name, on ? "on" : "off"});
+    json::Array kept, lacks;
+    for (const auto& [name, on] : offloads.plan.settings)
+        if (on && offloads.features.active.contains(name)) kept.emplace_back(name);
+    for (const auto& name : lacking(offloads.plan, offloads.features))
+        if (!offloads.plan.settings.contains(name)) lacks.emplace_back(name);
+    return json::Object{
+        {"change", std::move(change)}, {"keep", std::move(kept)}, {"lacking", std::move(lacks)}};
+}
+
+json::Value value_of(const Links& links, const TeamPlan& plan, const Found& found,
+                     const InterruptPlan& interrupts, const std::string& device, std::string_view datapath) {
+    json::Object ports;
+    const auto& tables = plan.tables;
+    for (const auto& port : plan.ports) {
+        const auto number = std::ranges::find(tables.ports, port.index) - tables.ports.begin();
+        const Slot slot{static_cast<std::uint8_t>(number)};
+        ports.push_back(
+            {find_link(links, port.index)->name,
+             json::Object{{"address", text_of(port.address)},
+                          {"mtu", port.mtu},
+                          {"transmits", (tables.transmit & bit(slot)) != 0},
+                          {"receives", (tables.receive & bit(slot)) != 0},
+                          {"buckets", std::int64_t{std::ranges::count(plan.owners, slot)}},
+                          {"interrupt_cpus", cpu_list_of(found.served[slot.value - 1U].interrupt_cpus)},
+                          {"offloads", value_of(found.offloads[slot.value - 1U])}}});
+        const auto placed = std::ranges::find(interrupts.ports, ports.back().key, &PlacedPort::name);
+        if (placed != interrupts.ports.end())
+            ports.back().value.set(
+                "interrupts", json::Object{{"cpus", cpu_list_of(placed->cpus)}, {"reason", placed->reason}});
+        if (has(tables.hash_fields, HashField::cpu))
+            ports.back().value.set("cpus", cpu_list_of(cpus_of(tables.cpu_slots, slot)));
+    }
+    json::Array owners;
+    for (const auto owner : plan.owners)
+        owners.emplace_back(int{owner.value});
+    json::Value value = json::Object{
+        {"team",
+         json::Object{{"device", device}, {"address", text_of(plan.address)}, {"datapath", datapath}}},
+        {"ports", std::move(ports)},
+        {"buckets", std::move(owners)}};
+    if (!found.refused.empty()) value.set("refused", found.refused);
+    return value;
+}
+
+} // namespace
+
+Result<> dry_run(const Configuration& configuration, const Options& options) {
+    const auto& config = configuration.team;
+    TEAMO_TRY(check_device_tls(options.datapath.value_or(config.datapath), config));
+    auto control = TEAMO_TRY(LinkControl::open());
+    const auto links = TEAMO_TRY(control.read_all());
+    auto found = options.no_ports ? Found{} : find_ports(links, config);
+    Link team;
+    team.mtu = 1500; // of a new device
+    team.address =
+        config.hwaddr.value_or(found.members.empty() ? MacAddress{} : found.members.front().own_address);
+    auto runner = make_runner(config.runner, {});
+    PlanInput input;
+    input.runner = &config.runner;
+    input.team = &team;
+    input.tables.notify_peers = config.notify_peers;
+    input.tables.mcast_rejoin = config.mcast_rejoin;
+    if (const auto online = read_online_cpus()) input.tables.cpu_slots = cpu_slots(found.served, *online);
+    const auto choice = needs_device_tls(config) ? Result<DatapathChoice>(DatapathChoice::bond)
+                                                 : choose_datapath(options.datapath.value_or(config.datapath),
+                                                                   control, find_team(links, config.device),
+                                                                   withholds_carrier(config.runner));
+    // "auto": without privileges it is not known which datapath a start would choose.
+    const auto datapath =
+        enum_names<DatapathChoice>[static_cast<std::size_t>(choice.value_or(DatapathChoice::automatic))];
+    plan_all_offloads(found, /*forwards=*/choice == DatapathChoice::bpf);
+    input.members = found.members;
+    const auto plan = make_plan(input, step(runner, found.candidates, Clock::now()));
+    const auto interrupts = plan_interrupt_cpus(found.placed, config);
+    // Not fmt::print(), which throws if nobody reads.
+    std::puts(json::write(value_of(links, plan, found, interrupts, config.device, datapath)).c_str());
+    return {};
+}
+
+} // namespace teamo

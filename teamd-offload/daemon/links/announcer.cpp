@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "daemon/links/announcer.h"
+
+#include "announce/announcement_frames.h"
+#include "announce/proc_groups.h"
+#include "kernel/files/files.h"
+#include "kernel/netlink/addresses.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+namespace teamo {
+namespace {
+
+bool is_bridge(const Link& link) { return link.kind == "bridge"; }
+
+struct Groups {
+    std::map<IfIndex, announce::Ipv4Groups> ipv4;
+    std::map<IfIndex, std::vector<IpAddress>> ipv6;
+};
+
+/// Groups that cannot be read are not announced: a kernel without IPv6 has no igmp6.
+Groups read_groups() {
+    Groups groups;
+    if (const auto text = read_file("/proc/thread-self/net/igmp", announce::longest_group_list))
+        if (auto parsed = announce::parse_proc_igmp(*text)) groups.ipv4 = std::move(*parsed);
+    if (const auto text = read_file("/proc/thread-self/net/igmp6", announce::longest_group_list))
+        if (auto parsed = announce::parse_proc_igmp6(*text)) groups.ipv6 = std::move(*parsed);
+    return groups;
+}
+
+/// Devices whose addresses are reachable through the team, and the device to send their frames by: the team,
+/// all devices above it (VLANs, macvlans), and bridges whose ports these are. Frames sent by a bridge itself
+/// would be flooded to its other ports. Not a VRF: its addresses are reached by the MAC address of the team.
+std::vector<std::pair<const Link*, IfIndex>> speakers(const Links& links, IfIndex team, IfIndex inner) {
+    std::vector<std::pair<const Link*, IfIndex>> list;
+    const auto* device = find_link(links, team);
+    if (device == nullptr) return list;
+    list.emplace_back(device, team);
+    const auto add = [&list](const Link& link, IfIndex outlet) {
+        if (std::ranges::find(list, &link, [](const auto& entry) { return entry.first; }) == list.end())
+            list.emplace_back(&link, outlet);
+    };
+    std::size_t known = 0;
+    while (known < list.size()) { // it grows meanwhile
+        const auto [lower, outlet] = list[known++];
+        if (const auto* bridge = find_link(links, lower->master); bridge != nullptr && is_bridge(*bridge))
+            add(*bridge, outlet);
+        for (const auto& [index, link] : links)
+            if (link.lower == lower->index && !link.lower_elsewhere && index != inner) add(link, index);
+    }
+    return list;
+}
+
+/// Addresses of macvlans in other namespaces, which are in the lists of the devices below them, and the
+/// device to send their frames by. The list of a device has those of the VLANs on it too, which come first.
+std::vector<std::pair<MacAddress, IfIndex>>
+speakers_elsewhere(const Links& links, const std::vector<std::pair<const Link*, IfIndex>>& speakers) {
+    std::set<MacAddress> known;
+    for (const auto& [index, link] : links)
+        known.insert(link.address);
+    std::vector<std::pair<MacAddress, IfIndex>> elsewhere;
+    for (const auto& [device, outlet] : std::vector(speakers.rbegin(), speakers.rend())) {
+        if (is_bridge(*device)) continue; // what it lists are stations that it has learned
+        for (const auto& address : read_unicast_list(device->index).value_or(std::vector<MacAddress>()))
+            if (known.insert(address).second) elsewhere.emplace_back(address, outlet);
+    }
+    return elsewhere;
+}
+
+announce::Speaker speaker_of(const Link& device, const std::vector<DeviceAddress>& addresses,
+                             const Groups& groups) {
+    announce::Speaker speaker;
+    speaker.mac = device.address;
+    for (const auto& address : addresses) {
+        if (address.device != device.index || address.tentative) continue;
+        (address.ip.ipv6 ? speaker.ipv6 : speaker.ipv4).push_back(address.ip);
+    }
+    if (const auto found = groups.ipv4.find(device.index); found != groups.ipv4.end()) {
+        speaker.ipv4_groups = found->second.groups;
+        speaker.igmp = found->second.version;
+    }
+    if (const auto found = groups.ipv6.find(device.index); found != groups.ipv6.end())
+        speaker.ipv6_groups = found->second;
+    const auto forwarding = read_file(fmt::format("/proc/sys/net/ipv6/conf/{}/forwarding", device.name), 64);
+    speaker.router = forwarding && forwarding->starts_with('1');
+    return speaker;
+}
+
+} // namespace
+
+Result<std::unique_ptr<Announcer>> Announcer::make(sd_event* loop, const Log& log, const Observer& observer,
+                                                   PacketSocket& socket) {
+    std::unique_ptr<Announcer> announcer(new Announcer(log, observer, socket));
+    for (auto* round : {&announcer->peers_, &announcer->groups_})
+        round->timer = TEAMO_TRY(Timer::make(loop, [raw = announcer.get(), round] { raw->next(*round); }));
+    return announcer;
+}
+
+void Announcer::announce(IfIndex team, IfIndex inner, Repetition peers, Repetition groups,
+                         bool kernel_announces) {
+    peers_.team = groups_.team = team;
+    peers_.inner = groups_.inner = inner;
+    peers_.left = peers;
+    groups_.left = groups;
+    peers_.only_without_address = kernel_announces;
+    next(peers_);
+    next(groups_);
+}
+
+void Announcer::next(Round& round) {
+    if (round.left.count == 0) return round.timer->stop();
+    send(round);
+    if (--round.left.count > 0) round.timer->after(round.left.interval);
+}
+
+void Announcer::send(const Round& round) {
+    const auto addresses = read_addresses();
+    if (!addresses)
+        return log_(Level::warning,
+                    fmt::format("cannot announce the team's addresses: {}", addresses.error().text));
+    const auto groups = round.what == What::groups ? read_groups() : Groups{};
+    std::size_t failed = 0;
+    std::string why;
+    const auto send = [&](IfIndex outlet, std::string_view of, const std::vector<Bytes>& frames) {
+        for (const auto& frame : frames)
+            if (auto sent = socket_.send(outlet, frame); !sent && sent.error().number != ENETDOWN) {
+                ++failed;
+                why = fmt::format("{}: {}", of, sent.error().text);
+            }
+    };
+    const auto here = speakers(observer_.links(), round.team, round.inner);
+    for (const auto& [device, outlet] : here) {
+        const auto speaker = speaker_of(*device, *addresses, groups);
+        // The kernel tells VLANs and macvlans to announce themselves, but no bridge (net/bridge/br.c).
+        const bool by_kernel = round.only_without_address && !is_bridge(*device);
+        if (by_kernel && !(speaker.ipv4.empty() && speaker.ipv6.empty())) continue;
+        send(outlet, device->name,
+             round.what == What::peers ? announce::peer_announcements(speaker)
+                                       : announce::membership_reports(speaker));
+    }
+    if (round.what == What::peers)
+        for (const auto& [address, outlet] : speakers_elsewhere(observer_.links(), here))
+            send(outlet, text_of(address), announce::peer_announcements({.mac = address}));
+    if (failed != 0)
+        log_(Level::warning, fmt::format("{} addresses or groups are not announced; {}", failed, why));
+}
+
+} // namespace teamo

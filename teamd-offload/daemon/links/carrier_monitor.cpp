@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "daemon/links/carrier_monitor.h"
+
+#include <linux/if.h>
+#include <sys/epoll.h>
+
+namespace teamo {
+
+/// The longest delay until a lost link is detected; costs a hundred wake-ups per second.
+constexpr std::chrono::milliseconds poll_period{10};
+
+Result<std::unique_ptr<CarrierMonitor>> CarrierMonitor::make(sd_event* loop, const Log& log,
+                                                             Observer& observer) {
+    std::unique_ptr<CarrierMonitor> monitor(new CarrierMonitor(loop, log, observer));
+    monitor->timer_ = TEAMO_TRY(Timer::make(loop, [self = monitor.get()] { self->poll_counts(); }));
+    monitor->reread_ = TEAMO_TRY(Deferred::make(loop, Priority::link, [self = monitor.get()] {
+        self->observer_.reread(std::exchange(self->unread_, {}));
+    }));
+    return monitor;
+}
+
+void CarrierMonitor::follow(const std::set<IfIndex>& ports) {
+    std::set<IfIndex> late;
+    for (const auto port : ports)
+        if (const auto* link = find_link(observer_.links(), port); link != nullptr && events_are_late(*link))
+            late.insert(port);
+    if (!late.empty() && !std::exchange(decided_, true)) {
+        const auto traced = trace();
+        log_(Level::debug, traced ? "lost carriers are detected by programs on the kernel's functions"
+                                  : fmt::format("lost carriers are polled every {} ms: {}",
+                                                poll_period.count(), traced.error().text));
+    }
+    // A port that was reported as not running comes back with an event at once, because its queues restart
+    // (qdisc_tx_changing).
+    const auto comes_back_with_event = [this](IfIndex port) {
+        const auto& link = observer_.links().at(port);
+        return !link.is_up() || (link.flags & IFF_RUNNING) == 0;
+    };
+    if (!programs_) std::erase_if(late, comes_back_with_event);
+    if (late == followed_ && !again_) return;
+
+    // Nothing has reported what happened to a new port between its last event and now: read it once.
+    for (const auto port : late)
+        if (!followed_.contains(port)) unread_.insert(port);
+    followed_ = late;
+    if (programs_) {
+        const auto done = programs_->watch(late);
+        again_ = !done;
+        failure_(log_, Level::warning,
+                 "a lost carrier may be detected up to 1 s late: ", done ? "" : done.error().text);
+    } else {
+        poll(late);
+        again_ = polled_.size() != late.size();
+    }
+    if (!unread_.empty()) reread_->soon(); // not at once: a pass calls this
+}
+
+Result<> CarrierMonitor::trace() {
+    auto programs = TEAMO_TRY(CarrierWatch::open());
+    io_ = TEAMO_TRY(Io::make(loop_, programs.fd(), EPOLLIN, Priority::link,
+                             [this](std::uint32_t) { report(programs_->receive()); }));
+    programs_ = std::move(programs);
+    return {};
+}
+
+void CarrierMonitor::report(const CarrierWatch::Changes& changes) {
+    if (!changes.lost.empty()) observer_.lost_carrier(changes.lost);
+    if (!changes.back.empty()) observer_.reread(changes.back);
+}
+
+/// Reads the losses before the changes, and poll_counts() in the other order, so that a loss between the two
+/// reads is not missed.
+Result<CarrierMonitor::Polled> CarrierMonitor::start_counting(const Link& link) {
+    auto count = TEAMO_TRY(CarrierCount::open(link));
+    const auto losses = TEAMO_TRY(count.losses());
+    const auto changes = TEAMO_TRY(count.changes());
+    return Polled{.count = std::move(count), .losses = losses, .changes = changes};
+}
+
+void CarrierMonitor::poll(const std::set<IfIndex>& ports) {
+    const bool idle = polled_.empty();
+    std::erase_if(polled_, [&ports](const auto& entry) { return !ports.contains(entry.first); });
+    for (const auto port : ports) {
+        if (polled_.contains(port)) continue;
+        const auto& link = observer_.links().at(port);
+        if (auto polled = start_counting(link))
+            polled_.emplace(port, std::move(*polled));
+        else
+            log_(Level::debug, fmt::format("port {}: a lost carrier may be detected up to 1 s late: {}",
+                                           link.name, polled.error().text));
+    }
+    if (polled_.empty())
+        timer_->stop();
+    else if (idle)
+        timer_->after(poll_period);
+}
+
+void CarrierMonitor::poll_counts() {
+    CarrierWatch::Changes seen;
+    for (auto& [port, polled] : polled_) {
+        const auto changes = polled.count.changes();
+        if (!changes || *changes == polled.changes) continue; // the kernel reports a device that is gone
+        polled.changes = *changes;
+        // Do not conclude a loss from the number of changes: the carrier may have returned while the device
+        // was read for its loss, and that change would count as a second loss.
+        const auto losses = polled.count.losses();
+        const bool went = losses && std::exchange(polled.losses, *losses) != *losses;
+        (went ? seen.lost : seen.back).insert(port);
+    }
+    timer_->after(poll_period);
+    report(seen);
+}
+
+} // namespace teamo

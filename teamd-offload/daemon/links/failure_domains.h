@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Knows what each port fails together with: reads its place, and listens for the LLDP of its switch
+// (docs/adr/0030). Sends nothing.
+#pragma once
+
+#include "daemon/context/loop.h"
+#include "daemon/context/team_context.h"
+#include "kernel/packets/port_socket.h"
+#include "lldp/neighbours.h"
+
+#include <functional>
+#include <memory>
+#include <set>
+
+namespace teamo {
+
+class FailureDomains {
+public:
+    /// `request_pass`: makes the loop run a pass soon.
+    static Result<std::unique_ptr<FailureDomains>> make(sd_event* loop, TeamContext& context,
+                                                        std::function<void()> request_pass);
+
+    void follow(const std::set<IfIndex>& ports);
+    /// As far as known now.
+    FailureDomain of(IfIndex port) const;
+
+private:
+    struct Port {
+        std::optional<FailureDomain> place{}; ///< none: it could not be read yet
+        lldp::Neighbours neighbours{};
+        std::optional<PortSocket> socket{};
+        std::unique_ptr<Io> io{};
+        bool pauses = false;
+        LogOnce failure{};
+    };
+
+    FailureDomains(sd_event* loop, TeamContext& context, std::function<void()> request_pass)
+        : loop_(loop), context_(context), request_pass_(std::move(request_pass)) {}
+    /// Does not request a pass for the other runners: only activebackup decides by it.
+    void note_change();
+    void read_place(IfIndex index, Port& port);
+    Result<> listen(IfIndex index, Port& port);
+    void read(IfIndex index);
+    void resume();
+
+    sd_event* loop_;
+    TeamContext& context_;
+    std::function<void()> request_pass_;
+    std::optional<Timer> timer_; ///< ends the pauses
+    std::map<IfIndex, Port> ports_;
+};
+
+} // namespace teamo

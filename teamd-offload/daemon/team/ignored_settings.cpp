@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "daemon/team/ignored_settings.h"
+
+namespace teamo {
+
+std::vector<std::string> ignored_settings(const Configuration& configuration) {
+    std::vector<std::string> list;
+    const auto& runner = configuration.team.runner;
+    const auto* balance = std::get_if<LoadBalanceRunner>(&runner);
+    if (balance != nullptr && balance->tx_balancer && has(hash_fields_of(runner), HashField::cpu))
+        list.emplace_back(
+            "/runner/tx_balancer: has no effect with \"cpu\" in tx_hash: the sending CPU decides");
+    return list;
+}
+
+std::vector<std::string> ignored_by_datapath(const Datapath& datapath, const TeamConfig& config) {
+    std::vector<std::string> list;
+    const bool by_driver = datapath.name() == "team";
+    if (datapath.kernel_hashes())
+        list.emplace_back(
+            "/offload/tls-hw-tx-offload: device TLS is required, so bonding chooses the ports by "
+            "its layer3+4 hash: tx_hash, tx_balancer, balance, delays of link watches, "
+            "other link watches than ethtool and \"demote\" have no effect");
+    if (withholds_carrier(config.runner) && datapath.name() == "bond")
+        list.emplace_back(
+            "/runner/name: the carrier of a bond follows the links of its ports, so it stays on "
+            "when fewer than min_ports ports carry; the other datapaths withhold it");
+    if (by_driver && has(hash_fields_of(config.runner), HashField::cpu))
+        list.emplace_back("/runner/tx_hash: with the team driver packets of a flow may be reordered when its "
+                          "sender changes CPU; the other datapaths avoid that");
+    for (const auto& [name, port] : config.ports)
+        if (port.queue_id)
+            list.push_back(
+                by_driver ? fmt::format("/ports/{}/queue_id: the kernel may panic when this port loses its "
+                                        "link (team_queue_override_transmit); remove it",
+                                        name)
+                          : fmt::format("/ports/{}/queue_id: has no effect on the {} datapath", name,
+                                        datapath.name()));
+    return list;
+}
+
+} // namespace teamo

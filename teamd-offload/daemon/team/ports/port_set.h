@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// The ports of a team: how they join, leave, vanish and return, and how those of an earlier daemon are
+// adopted. Only this class edits their entries in the journal.
+#pragma once
+
+#include "base/result.h"
+#include "daemon/team/subsystems.h"
+#include "plan/team/membership.h"
+#include "plan/team/repair.h"
+#include "runner/runner.h"
+#include "watch/port_watch.h"
+
+namespace teamo {
+
+struct TeamPort {
+    IfIndex index;
+    Slot slot;
+    std::string key;  ///< in the configuration: a name of the device, or one that it had
+    std::string name; ///< of the device at the last pass
+    PortConfig config;
+    PortWatch watch;
+    LinkStatus modes{};                       ///< speed and duplex as last read
+    std::uint32_t modes_losses = 0;           ///< Link::carrier_losses then
+    std::optional<Patience> modes_patience{}; ///< of a link whose speed is not known yet
+    bool had_link = false;
+    LogOnce users{}; ///< devices on it that receive nothing
+};
+
+/// Notes in the journal that a port is down for a change of its address or after a move between namespaces,
+/// so that a later daemon sets it up again if we are killed meanwhile. nullptr: the device is no port.
+Result<> note_taken_down(TeamContext& context, PortBefore* port, bool down);
+
+/// Sets a hardware address. Takes the device down for a moment only if it does not accept the change while
+/// up. `port`: see note_taken_down().
+Result<> set_address(TeamContext& context, const Link& link, const MacAddress& address,
+                     PortBefore* port = nullptr);
+
+/// Gives the team the configured address, if that is a new one since a daemon last did so: the active port or
+/// the administrator may have given the team another address since.
+void set_hwaddr(TeamContext& context);
+
+class PortSet {
+public:
+    PortSet(TeamContext& context, Subsystems& subsystems) : context_(context), subsystems_(subsystems) {}
+
+    /// In the order they joined.
+    const std::vector<TeamPort>& all() const { return ports_; }
+    /// By a name that the device has now, which may have changed since the port joined; nullptr: no port.
+    const TeamPort* find(std::string_view name) const;
+    /// The name under which the configuration has a device, or can have it.
+    std::string key_of(const Link& link) const;
+
+    // ---- the ports as others need them ---------------------------------------------------------------
+    std::vector<Candidate> candidates() const;
+    /// True if a link that has returned needs a decision of ours before it carries.
+    bool waits(const TeamPort& port) const;
+    /// `active`: in an activebackup team all other ports stand by.
+    std::vector<Interrupts::Port> interrupt_ports(std::optional<IfIndex> active) const;
+    std::vector<PortCpus::Port> cpu_ports() const;
+    std::vector<Balancing::Port> balanced_ports(const Tables& tables) const;
+    std::vector<Losses::Port> loss_ports(const Tables& tables) const;
+    /// Tells the watches what the tables mean for them. Valid until the ports change.
+    std::vector<Probes::Port> probed(const Tables& tables);
+
+    // ---- a pass (port_set.cpp) -----------------------------------------------------------------------
+    /// Removes ports whose device is gone, or that another program removed, from the set. Touches no device.
+    void drop_lost();
+    /// True if a device that was lost may be there again: nothing may join it before a pass has ended.
+    bool has_returned() const { return !returned_.empty(); }
+    /// Steps the link watches by what the observer shows.
+    void step_watches();
+    /// The slow part: restores ports that left, adds ports that appeared or that other programs added.
+    /// True: something changed.
+    bool update_membership();
+    /// The next time that a pass is needed without an event; none: no time.
+    std::optional<Clock::time_point> deadline() const;
+    /// Reads what the kernel does not report: GSO limits (net/core/rtnetlink.c: do_setlink), and that IPv6
+    /// was switched on for a port without a link or of a driver (net/ipv6/addrconf.c: addrconf_notify). True:
+    /// some have changed.
+    bool update_unreported();
+    /// Looks for awaited devices by their names, because one that is down gets an alternative name without an
+    /// event. True: one is there.
+    bool find_awaited();
+    /// Forgets a refusal whose reason was a user in another namespace that has gone. True: there was one.
+    bool poll_refused();
+
+    // ---- requests and start --------------------------------------------------------------------------
+    /// Refuses a new configuration of a running team with a port that cannot join.
+    Result<> check(const TeamConfig& config) const;
+    /// Refuses two ports that are one device.
+    Result<> check_distinct(const TeamConfig& config) const;
+    /// At the start. A port that cannot join is named and tried again; the team goes on without it.
+    void join_configured();
+    /// Puts an adopted port into the datapath of this daemon.
+    Result<> attach_adopted(IfIndex port);
+    /// Puts all ports into a datapath that takes the place of another. The other's program stays where the
+    /// kernel refuses this: for a passing reason until a later pass succeeds, else until a reload.
+    void attach_all();
+    /// Tries again where it was refused.
+    void attach_refused();
+    /// Before clsact is made on a port, so that any process knows that it must be removed.
+    Result<> note_clsact(IfIndex device);
+    /// Notes that an adopted port could not be attached.
+    void note_unattached(const TeamPort& port, const Error& error);
+    /// True: a pass within a second is needed for that.
+    bool has_unattached() const;
+    /// Makes a device a port, or finishes the join of an earlier daemon. EEXIST: it is one already. EAGAIN:
+    /// it was renamed meanwhile.
+    Result<> join(IfIndex port);
+    /// The next pass stops using the port, then restores it. ENODEV: no port.
+    Result<> begin_leaving(IfIndex port);
+    /// Notes in the journal that a port was removed by hand: it joins again only by a request or another
+    /// file.
+    void note_removed(const Link& link, const std::string& key);
+    /// Call after the pass that begin_leaving() needs: why the port was not restored. A passing failure is
+    /// not reported; it is tried again.
+    Result<> take_leave_result(IfIndex port);
+    /// All ports leave, and none joins again.
+    void begin_leaving_all();
+    /// Blocks until all leaving ports are restored, or until then; returns how many are not.
+    std::size_t await_leaving(Clock::time_point until);
+    /// Takes over what the configuration has about each port; `watches_anew`: also if its own are the same.
+    void reconfigure_ports(bool watches_anew = false);
+    /// Takes over a whole configuration. Ports that it no longer has leave, and new ones join.
+    void reconfigure(const TeamConfig& before);
+
+    // ---- ports of an earlier daemon (port_join.cpp) ----------------------------------------------------
+    /// Restores the ports of a team whose device is gone, before their state is read.
+    Result<> clear_leftovers();
+    /// Adopts the ports of the journal in their order, then devices that have the mark and no entry.
+    void adopt(std::vector<PortBefore> noted);
+    void adopt_offloads();
+    /// Finishes joins and leaves during which the earlier daemon was killed.
+    void finish_begun();
+    /// Puts the guard on all ports, or removes it, after its configuration has changed.
+    void guard();
+    /// Every second: also on ports where the kernel has refused it for a passing reason.
+    void poll_guard();
+
+    /// For the state document.
+    std::vector<RefusedStatus> refused() const;
+
+private:
+    /// A port whose device exists and could not join.
+    struct Refused {
+        /// A change of these is worth a try: another device of that name, another master, other marks, other
+        /// users.
+        struct State {
+            IfIndex device{}, master{};
+            std::vector<std::string> altnames{};
+            std::vector<IfIndex> users{};
+            bool operator==(const State&) const = default;
+        } state;
+        LogOnce message;
+        bool has_user_elsewhere = false;
+        Patience patience{};
+    };
+
+    PortWatch make_watch(const PortConfig& config, PortWatch::Start start) const;
+    PortConfig config_of(std::string_view port) const;
+    bool is_slave(const Link& link) const;
+    bool is_ours(const Link& link) const;
+    void forget_reused_indexes(std::vector<PortBefore>& ports) const;
+    bool was_moved(const PortBefore& port, const Link& link) const;
+    bool is_added_by_others(const Link& link) const;
+    PortBefore begin(const Link& link, Slot slot);
+    Result<> add_to_team(const Link& link, const PortConfig& config, PortBefore& before);
+    Result<> prepare_address(const Link& first);
+    void note_addresses(const Link& link, PortBefore& port);
+    void read_modes(TeamPort& port);
+    bool counts_as_up(const PortWatch& watch) const;
+    void end_needless_delay();
+    void remove(IfIndex port);
+    void drop_removed_by_others();
+    bool join_added_by_others();
+    bool has_port(const std::string& key) const;
+    void await_configured();
+    bool join_awaited();
+    Refused::State state_of(const Link& link) const;
+    Takes takes() const;
+    bool has_left(const Link& link) const;
+    bool is_free_elsewhere(const Link& link) const;
+    void note_users();
+    void note_shared_address();
+    void note_idle_xdp();
+    void note_refusal(const std::string& port, IfIndex device, const Error& refusal);
+    bool is_worth_trying(const std::string& port, const Link& link) const;
+    bool finish_due_leaves();
+    Result<> finish_leaving(IfIndex port);
+    Result<> restore(const PortBefore& port, bool removed_by_others);
+    Result<> restore_features(const PortBefore& port);
+    void mark_away(const std::set<IfIndex>& returned = {});
+    std::set<IfIndex> replaced();
+    const PortBefore* away_entry(const Link& link) const;
+    Result<Slot> slot_for(const Link& link) const;
+    std::vector<std::string> configured_names() const;
+    void follow_configured();
+    bool is_named(const TeamPort& port, const std::vector<std::string>& names) const;
+    Result<> mark(const Link& link, Slot slot);
+    Result<> unmark(IfIndex port);
+    Result<> make_port(const Link& link, PortBefore& before);
+    static Result<> set_disable_ipv6(const std::string& name, const PortBefore& before, bool disabled);
+    /// Puts the port into the datapath.
+    Result<> attach(PortBefore& port);
+    void attach_rest();
+    /// The guard on a port. A failure is logged: the port carries without it.
+    void guard(PortBefore& port);
+    Result<> fit(const Link& link, PortBefore& before);
+    /// True if the team goes on using the address that the port had before.
+    bool team_keeps_address(const PortBefore& before) const;
+    /// `in_use`: by another program, which decides whether it is up.
+    Result<> restore_device(const PortBefore& before, bool in_use);
+    static Result<> release(const PortBefore& before, const std::string& name);
+    /// `others_carry`: another port has had its link all the time.
+    void adopt_port(const PortBefore& port, const Link& link, bool others_carry);
+
+    TeamContext& context_;
+    Subsystems& subsystems_;
+    std::vector<TeamPort> ports_;
+
+    std::set<std::string> awaited_; ///< devices that are to join
+    bool ends_ = false;             ///< no port joins any more
+    /// Devices that were removed and exist again, or may before the pass ends. They join in a later pass,
+    /// when every part has forgotten what it had of the former device.
+    std::set<IfIndex> returned_;
+    bool joins_returned_ = false;            ///< another pass is needed for them
+    std::map<std::string, Refused> refused_; ///< by name
+    LogOnce shared_address_;                 ///< other devices are up with the team's address
+    LogOnce idle_xdp_;                       ///< the team has an XDP program that sees no frame
+    /// A port that is not restored yet.
+    struct Leaving {
+        Patience patience{};
+        bool requested = false;         ///< by begin_leaving(): its end is logged
+        bool removed_by_others = false; ///< by another program: only our settings are undone
+        bool logged = false;
+        std::string name{};
+    };
+    std::map<IfIndex, Leaving> leaving_;
+    /// A port with another datapath's program, or none.
+    struct Unattached {
+        LogOnce failure{};
+        bool again = true; ///< by the next pass
+    };
+    std::map<IfIndex, Unattached> unattached_; ///< by attach_all()
+    std::map<IfIndex, Error> leave_failures_;  ///< for take_leave_result()
+};
+
+} // namespace teamo

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// What the runner and each subsystem see of the ports.
+#include "daemon/team/ports/port_set.h"
+
+namespace teamo {
+
+std::vector<Candidate> PortSet::candidates() const {
+    std::vector<Candidate> list;
+    for (const auto& port : ports_)
+        list.push_back(
+            {.port = port.index,
+             .up = counts_as_up(port.watch),
+             .held = context_.is_lacp() && port.watch.has_link() && !port.watch.up(),
+             .prio = port.config.prio,
+             .sticky = port.config.sticky,
+             .speed = port.modes.speed.value_or(0),
+             .duplex = port.modes.duplex,
+             .last = subsystems_.offloads->is_last(port.index) || subsystems_.losses->is_last(port.index),
+             .slot = port.slot,
+             .lacp_prio = port.config.lacp_prio,
+             .lacp_key = port.config.lacp_key,
+             .carrier_losses = port.watch.carrier_losses(),
+             .domain = subsystems_.failure_domains->of(port.index)});
+    return list;
+}
+
+std::vector<Interrupts::Port> PortSet::interrupt_ports(std::optional<IfIndex> active) const {
+    constexpr double usual_speed = 1000; // Mbit/s; assumed if a port's speed is not known
+    const bool backup = std::holds_alternative<ActiveBackupRunner>(context_.config().runner);
+    std::vector<Interrupts::Port> list;
+    for (const auto& port : ports_) {
+        const auto* link = context_.link(port.index);
+        list.push_back({.index = port.index,
+                        .name = link == nullptr ? port.name : link->name,
+                        .up = link != nullptr && link->is_up(),
+                        .load = port.modes.speed ? *port.modes.speed / usual_speed : 1,
+                        .standby = backup && active != port.index});
+    }
+    return list;
+}
+
+std::vector<PortCpus::Port> PortSet::cpu_ports() const {
+    std::vector<PortCpus::Port> list;
+    for (const auto& port : ports_)
+        list.push_back(
+            {.index = port.index, .name = port.name, .slot = port.slot, .has_link = port.had_link});
+    return list;
+}
+
+std::vector<Balancing::Port> PortSet::balanced_ports(const Tables& tables) const {
+    std::vector<Balancing::Port> list;
+    for (const auto& port : ports_)
+        list.push_back({.index = port.index,
+                        .slot = port.slot,
+                        .name = port.name,
+                        .speed = port.modes.speed.value_or(0),
+                        .segments = subsystems_.offloads->features(port.index).active.contains(tso),
+                        .transmits = (tables.transmit & bit(port.slot)) != 0});
+    return list;
+}
+
+std::vector<Losses::Port> PortSet::loss_ports(const Tables& tables) const {
+    std::vector<Losses::Port> list;
+    for (const auto& port : ports_) {
+        const auto* link = context_.link(port.index);
+        list.push_back({.index = port.index,
+                        .slot = port.slot,
+                        .name = port.name,
+                        .carries = (tables.transmit & bit(port.slot)) != 0,
+                        .carrier_losses = link == nullptr ? 0 : link->carrier_losses});
+        for (const auto& watch : port.config.link_watches)
+            if (const auto* loss = std::get_if<LossWatch>(&watch)) list.back().watch = *loss;
+    }
+    return list;
+}
+
+std::vector<Probes::Port> PortSet::probed(const Tables& tables) {
+    const auto now = Clock::now();
+    const bool one_carries = std::holds_alternative<ActiveBackupRunner>(context_.config().runner);
+    std::vector<Probes::Port> list;
+    for (auto& port : ports_) {
+        const auto* link = context_.link(port.index);
+        const auto* before = context_.journal.port(port.index);
+        const bool carries = (tables.transmit & bit(port.slot)) != 0;
+        // A backup port is silent, as with teamd: the switch would learn the team's address there.
+        port.watch.note_role({.passes = !context_.is_lacp() || (tables.receive & bit(port.slot)) != 0,
+                              .sends = carries || !one_carries || tables.transmit == 0},
+                             now);
+        list.push_back({.index = port.index,
+                        .name = port.name,
+                        .address = link == nullptr ? MacAddress{} : link->address,
+                        .own = before == nullptr ? MacAddress{} : before->address,
+                        .carries = carries,
+                        .others_carry = (tables.transmit & ~bit(port.slot)) != 0,
+                        .one_carries = one_carries,
+                        .watch = &port.watch});
+    }
+    return list;
+}
+
+} // namespace teamo

@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "daemon/team/reconciler.h"
+
+#include "kernel/files/device_files.h"
+#include "plan/team/make_plan.h"
+
+#include <linux/if_ether.h>
+
+#include <algorithm>
+
+namespace teamo {
+
+Tables Reconciler::begin() {
+    changes_.begin(*context_.team());
+    start_runner();
+    return plan(*context_.team()).tables;
+}
+
+const Tables& Reconciler::adopt() {
+    changes_.begin(*context_.team()); // the GSO limits count as set by us: their origin is not known
+    start_runner();
+    decide();
+    const auto owners = context_.journal.now().owners;
+    // The journal's owners were made for these ports, and stay as they are.
+    for (const auto& port : ports_.all())
+        tables_.ports[port.slot.value] = port.index;
+    tables_ = plan(*context_.team()).tables;
+    // While no daemon ran, the datapath has moved the traffic of a lost port.
+    moved_ = context_.journal.now().active != decision_.active ||
+             std::ranges::any_of(owners,
+                                 [this](Slot slot) { return slot && (tables_.transmit & bit(slot)) == 0; });
+    return tables_;
+}
+
+void Reconciler::run() {
+    // The device was removed during this pass: the next pass ends the team.
+    if (context_.team() == nullptr) return;
+    if (context_.datapath->kernel_manages_ports()) {
+        await_mtu();
+        if (context_.team() != nullptr) await_address();
+    }
+    if (context_.team() == nullptr) return; // removed meanwhile
+    const auto team = team_before_loss();
+    follow_address(team);
+    decide();
+    auto next = plan(team);
+    subsystems_.balancing->hold(tables_, next.tables);
+    apply(next);
+}
+
+void Reconciler::reconfigure(const RunnerConfig& before) {
+    const auto& now = context_.config().runner;
+    auto* system = lacp();
+    if (const auto* config = std::get_if<LacpRunner>(&now); config != nullptr && system != nullptr)
+        return system->change(lacp_settings(*config, runner_start()));
+    if (now.index() == before.index()) return; // the others have no settings
+    if (system != nullptr) leave_lacp();
+    start_runner();
+}
+
+/// The partners get a last LACPDU now, because no pass will send it.
+void Reconciler::leave_lacp() {
+    lacp()->update({}, Clock::now());
+    subsystems_.lacp_frames->send_due();
+    subsystems_.lacp_frames->forget_others({}); // nobody reads what the partners send from now on
+    for (auto& port : context_.journal.edit().ports)
+        port.lacp = {};
+}
+
+/// The address identifies the team to its LACP partners, as with teamd and bonding: with another one the
+/// ports negotiate again.
+void Reconciler::follow_address(const Link& team) {
+    auto* system = lacp();
+    if (system == nullptr || context_.journal.now().lacp_system == team.address) return;
+    context_.journal.edit().lacp_system = team.address;
+    if (!ports_.all().empty())
+        context_.log(Level::notice, fmt::format("the LACP system is {} now, the address of {}; the ports "
+                                                "negotiate again",
+                                                text_of(team.address), context_.name()));
+    reconfigure(context_.config().runner);
+}
+
+/// The journal keeps the address that identifies the team to its LACP partners: a daemon that adopts the team
+/// begins with it.
+void Reconciler::start_runner() {
+    auto& system = context_.journal.edit().lacp_system;
+    if (context_.is_lacp() && !system) system = context_.team()->address;
+    runner_ = make_runner(context_.config().runner, runner_start());
+}
+
+RunnerStart Reconciler::runner_start() const {
+    const auto& journal = context_.journal.now();
+    RunnerStart start{.active = journal.active,
+                      .active_by_hand = journal.active_by_hand,
+                      .system = journal.lacp_system.value_or(MacAddress{}),
+                      .can_only_receive = context_.datapath->can_only_receive(),
+                      .lacp_memory = {}};
+    for (const auto& port : journal.ports) {
+        const auto* link = context_.link(port.index);
+        // A link that was lost meanwhile begins anew.
+        if (link != nullptr && port.state == PortState::joined && port.carrier_losses == link->carrier_losses)
+            start.lacp_memory.insert_or_assign(port.index, port.lacp);
+    }
+    return start;
+}
+
+void Reconciler::decide() {
+    auto candidates = ports_.candidates();
+    // A team that is down does not aggregate, so that no partner sends to it.
+    if (context_.is_lacp() && !context_.team()->is_up())
+        for (auto& candidate : candidates)
+            candidate.up = false;
+    decision_ = step(runner_, candidates, Clock::now());
+}
+
+lacp::System* Reconciler::lacp() {
+    auto* runner = std::get_if<Lacp>(&runner_);
+    return runner == nullptr ? nullptr : &runner->system();
+}
+
+/// The kernel's drivers change the MTU of the ports before that of the team. The plan must not set it back
+/// meanwhile: a new reading waits until the change is complete. One reading for each difference.
+void Reconciler::await_mtu() {
+    std::map<IfIndex, std::uint32_t> different;
+    for (const auto& port : ports_.all())
+        if (const auto* link = context_.link(port.index);
+            link != nullptr && link->mtu != context_.team()->mtu)
+            different.emplace(port.index, link->mtu);
+    const bool is_new = !different.empty() && different != different_mtus_;
+    different_mtus_ = std::move(different);
+    if (is_new) static_cast<void>(context_.observer->refresh());
+}
+
+/// A bond whose last port is deleted gets its new address before the port's RTM_DELLINK: only a reading of
+/// all devices shows both.
+void Reconciler::await_address() {
+    if (context_.device.kind == bond_kind && context_.bond_address &&
+        context_.team()->address != *context_.bond_address)
+        static_cast<void>(context_.observer->refresh());
+}
+
+/// The team's device as the plan should see it: a bond without ports with the address it had.
+Link Reconciler::team_before_loss() {
+    auto team = *context_.team();
+    if (context_.device.kind != bond_kind) return team;
+    const bool has_slaves = std::ranges::any_of(ports_.all(), [this](const TeamPort& port) {
+        const auto* link = context_.link(port.index);
+        return link != nullptr && link->master == context_.device.team;
+    });
+    auto& address = context_.bond_address;
+    // What /sys does not show here is taken for the kernel's own choice.
+    const bool is_set = address && team.address != *address && !has_random_address(team).value_or(true);
+    if (has_slaves || is_set)
+        address = team.address;
+    else if (address)
+        team.address = *address;
+    return team;
+}
+
+Member Reconciler::member(const TeamPort& port, const Link& team) const {
+    const auto* was = context_.journal.port(port.index);
+    const auto* link = context_.link(port.index);
+    const bool watch_agrees = link == nullptr || link->has_link() == port.watch.up();
+    const auto& features = subsystems_.offloads->features(port.index);
+    return {.index = port.index,
+            .slot = port.slot,
+            .own_address = was == nullptr ? team.address : was->address,
+            .filters_tags = filters_tags(features),
+            .settings = {.prio = port.config.prio,
+                         .queue_id = port.config.queue_id.value_or(0),
+                         .user_linkup = watch_agrees ? std::nullopt : std::optional(port.watch.up())},
+            .gso_max = link == nullptr ? SegmentLimits{} : link->gso_max,
+            .segments = features.active.contains(tso),
+            .to_set_up = was != nullptr && was->taken_down,
+            .waits = ports_.waits(port),
+            .carrier_losses = port.watch.carrier_losses()};
+}
+
+bool Reconciler::watches_any(bool (*wanted)(const LinkWatch&)) const {
+    return std::ranges::any_of(ports_.all(), [wanted](const TeamPort& port) {
+        return std::ranges::any_of(port.watch.watches(), wanted);
+    });
+}
+
+/// An arp_ping watch expects answers with a tag.
+bool Reconciler::probes_tags() const {
+    return watches_any([](const LinkWatch& watch) {
+        const auto* arp = std::get_if<ArpPingWatch>(&watch);
+        return arp != nullptr && arp->vlanid.value_or(0) != 0;
+    });
+}
+
+/// TIPC's bearers are the ports, not the team.
+bool Reconciler::watches_tipc() const {
+    return watches_any([](const LinkWatch& watch) { return std::holds_alternative<TipcWatch>(watch); });
+}
+
+TeamPlan Reconciler::plan(const Link& team) const {
+    const auto& config = context_.config();
+    PlanInput input{.runner = &config.runner,
+                    .team = &team,
+                    .members = {},
+                    .owners = context_.journal.now().owners,
+                    .limited_to = changes_.limited_to(),
+                    .kernel_manages_ports = context_.datapath->kernel_manages_ports(),
+                    .sets_carrier =
+                        context_.datapath->sets_carrier() && context_.journal.now().lacp_system.has_value(),
+                    .carrier_set = changes_.carrier_set()};
+    for (std::uint8_t slot = 1; slot <= max_ports; ++slot)
+        if (tables_.ports[slot]) input.known |= bit(Slot{slot});
+    input.measured = config.balance.on;
+    input.tables.inner = context_.device.inner;
+    input.tables.leaving = subsystems_.balancing->leaving();
+    input.tables.drain = subsystems_.balancing->drains();
+    if (watches_tipc()) input.tables.port_protocol = ETH_P_TIPC;
+    input.tables.notify_peers = config.notify_peers;
+    input.tables.mcast_rejoin = config.mcast_rejoin;
+    if (has(hash_fields_of(config.runner), HashField::cpu))
+        input.tables.cpu_slots = subsystems_.port_cpus->slots(ports_.cpu_ports());
+    input.tags = takes_tags(context_.links(), team) || probes_tags();
+    input.other_addresses = takes_other_addresses(uppers_.unicast_list(), team);
+    for (const auto& port : ports_.all())
+        input.members.push_back(member(port, team));
+    return make_plan(input, decision_);
+}
+
+/// Until the switches have learned of a change, they send to the old port: keep receiving on it.
+Tables Reconciler::receiving_as_before(Tables tables) const {
+    for (std::uint8_t slot = 1; slot <= max_ports; ++slot)
+        if (tables.ports[slot] == tables_.ports[slot]) tables.receive |= tables_.receive & bit(Slot{slot});
+    return tables;
+}
+
+/// Sets `moved_` after a short loss of the active port's link: it may have moved the traffic to a standby
+/// port and back, without a change of the tables, so switches must learn the way again.
+void Reconciler::note_short_loss(const TeamPlan& plan) {
+    const auto* active = decision_.active ? context_.link(*decision_.active) : nullptr;
+    if (active == nullptr || !active->has_link()) return;
+    const bool bounced = active_ == active->index && active_losses_ != active->carrier_losses;
+    if (bounced && plan.tables.standby.front()) moved_ = true;
+    active_ = active->index;
+    active_losses_ = active->carrier_losses;
+}
+
+void Reconciler::apply(const TeamPlan& plan) {
+    const bool lost = (tables_.transmit & ~plan.tables.transmit) != 0;
+    const bool gained = (plan.tables.transmit & ~tables_.transmit) != 0;
+    const bool is_activebackup = std::holds_alternative<ActiveBackupRunner>(context_.config().runner);
+    // First, before any log line: this write takes a lost port out of use. A failure is reported below.
+    static_cast<void>(context_.datapath->apply(receiving_as_before(plan.tables)));
+    if (plan.tables != tables_ && context_.log.traces()) log_decision(plan.tables);
+    log_changes();
+    changes_.apply(changes(context_.links(), plan), ports_.all());
+    note_short_loss(plan);
+    const bool moved = std::exchange(moved_, false);
+    if (plan.carrier && (lost || moved || (is_activebackup && gained)))
+        announce(gained && context_.datapath->announces_gains());
+    note_tables(context_.datapath->apply(plan.tables));
+    const bool carrying_changed =
+        tables_.transmit != plan.tables.transmit || tables_.ports != plan.tables.ports;
+    tables_ = plan.tables;
+    context_.journal.edit().owners = plan.owners;
+    context_.journal.edit().leaving = plan.tables.leaving;
+    const auto* backup = std::get_if<ActiveBackup>(&runner_);
+    context_.journal.edit().active = decision_.active;
+    context_.journal.edit().active_by_hand = backup != nullptr && backup->is_by_hand();
+    if (const auto* system = lacp())
+        for (auto& port : context_.journal.edit().ports)
+            port.lacp = system->memory(port.index);
+    if (carrying_changed && context_.changed) context_.changed();
+}
+
+void Reconciler::log_decision(const Tables& next) const {
+    for (const auto& port : ports_.candidates()) {
+        const auto known = std::ranges::find(ports_.all(), port.port, &TeamPort::index);
+        if (known == ports_.all().end()) continue;
+        const auto slot = bit(known->slot);
+        context_.log(Level::debug,
+                     fmt::format("decided: {}: link {}, prio {}, {} Mbit/s{}{}: slot {} {}, {}", known->name,
+                                 port.up ? "up" : "down", port.prio, port.speed,
+                                 port.sticky ? ", sticky" : "", port.last ? ", only if no other is up" : "",
+                                 known->slot.value,
+                                 (next.transmit & slot) != 0 ? "transmits" : "does not transmit",
+                                 (next.receive & slot) != 0 ? "receives" : "does not receive"));
+    }
+}
+
+/// Why the active port is not the first of equal ones; empty: it is.
+std::string Reconciler::choice_text() const {
+    const auto& choice = decision_.choice;
+    if (!choice || choice->chosen != decision_.active) return {};
+    const auto* before = context_.link(choice->before);
+    return fmt::format(": unlike {} it does not share the {} of the lost port",
+                       before == nullptr ? "the next one" : before->name, name_of(choice->part));
+}
+
+void Reconciler::log_changes() const {
+    if (decision_.active && decision_.active != context_.journal.now().active)
+        for (const auto& port : ports_.all())
+            if (port.index == *decision_.active)
+                context_.log(Level::notice, fmt::format("active port {}{}", port.name, choice_text()),
+                             message_id::active_changed, {{"PORT", port.name}});
+    for (const auto& port : ports_.all()) {
+        const bool now = std::ranges::find(decision_.transmit, port.index) != decision_.transmit.end();
+        const bool was =
+            tables_.ports[port.slot.value] == port.index && (tables_.transmit & bit(port.slot)) != 0;
+        if (now == was) continue;
+        const auto* link = context_.link(port.index);
+        const auto reason = now ? "carries"
+                            : link == nullptr || !port.watch.has_link()
+                                ? "lost its link and no longer carries"
+                            : port.watch.up() ? "no longer carries"
+                                              : "gets no answer (link watch) and no longer carries";
+        context_.log(now ? Level::notice : Level::warning,
+                     fmt::format("port {} {}; {} of {} ports carry", port.name, reason,
+                                 decision_.transmit.size(), ports_.all().size()),
+                     now ? message_id::port_back : message_id::port_lost, {{"PORT", port.name}});
+    }
+}
+
+/// A failure is logged once, and tried again by a later pass.
+void Reconciler::note_tables(const Result<>& applied) {
+    if (applied) {
+        failure_.clear();
+        patience_ = {};
+        return;
+    }
+    failure_(context_.log, Level::error, "cannot update the datapath: ", applied.error().text);
+    patience_.refused(Clock::now());
+}
+
+/// `by_kernel`: the kernel announces by itself if a count is configured.
+void Reconciler::announce(bool by_kernel) {
+    // Without configured counts announce a lost path once, or neighbours keep sending to it.
+    const auto left_to_us = [by_kernel](Repetition repetition) {
+        if (by_kernel && repetition.count > 0) return Repetition{};
+        if (!repetition.configured) repetition.count = std::max(repetition.count, 1U);
+        return repetition;
+    };
+    const auto& peers = context_.config().notify_peers;
+    const bool kernel_announces = by_kernel && peers.count > 0;
+    subsystems_.announcer->announce(context_.device.team, context_.device.inner,
+                                    kernel_announces ? peers : left_to_us(peers),
+                                    left_to_us(context_.config().mcast_rejoin), kernel_announces);
+}
+
+Result<> Reconciler::choose_active(IfIndex port) {
+    auto* backup = std::get_if<ActiveBackup>(&runner_);
+    if (backup == nullptr) return fail(EOPNOTSUPP, "this runner has no active port");
+    if (!backup->choose(port, ports_.candidates())) return fail(ENETDOWN, "its link is down");
+    return {};
+}
+
+std::optional<Clock::time_point> Reconciler::deadline() const {
+    return failure_.text().empty() ? changes_.deadline() : earlier(changes_.deadline(), patience_.next());
+}
+
+std::vector<std::string> Reconciler::refused() const {
+    auto list = changes_.refused();
+    if (!failure_.text().empty()) list.push_back(failure_.text());
+    return list;
+}
+
+} // namespace teamo

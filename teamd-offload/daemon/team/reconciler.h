@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Decides which ports carry: runs the runner, makes the plan, and applies it to the datapath and the devices.
+// The tables are written first.
+#pragma once
+
+#include "daemon/team/devices.h"
+#include "daemon/team/ports/port_set.h"
+#include "daemon/team/subsystems.h"
+#include "plan/team/make_plan.h"
+#include "runner/runner.h"
+
+#include <map>
+#include <optional>
+
+namespace teamo {
+
+class Reconciler {
+public:
+    Reconciler(TeamContext& context, Subsystems& subsystems, const PortSet& ports, const UpperDevices& uppers)
+        : context_(context), subsystems_(subsystems), ports_(ports), uppers_(uppers), changes_(context) {}
+
+    /// The tables of a team without ports, whose device was just made.
+    Tables begin();
+    /// The tables of an earlier daemon's running datapath, as far as known.
+    const Tables& adopt();
+    void run();
+    /// After a change of the configuration: another runner starts; LACP goes on with its new settings.
+    void reconfigure(const RunnerConfig& before);
+    /// When to run again although nothing happens.
+    std::optional<Clock::time_point> deadline() const;
+
+    const Decision& decision() const { return decision_; }
+    const Tables& tables() const { return tables_; }
+    /// Sets the active port until a port changes. EOPNOTSUPP: the runner has none; ENETDOWN: it has no link.
+    Result<> choose_active(IfIndex port);
+    /// nullptr: the runner is another one. Owned by this.
+    lacp::System* lacp();
+    /// The kernel's error messages for refused changes.
+    std::vector<std::string> refused() const;
+
+private:
+    void await_mtu();
+    void await_address();
+    bool watches_any(bool (*wanted)(const LinkWatch&)) const;
+    bool probes_tags() const;
+    bool watches_tipc() const;
+    RunnerStart runner_start() const;
+    void follow_address(const Link& team);
+    void start_runner();
+    void leave_lacp();
+    void decide();
+    TeamPlan plan(const Link& team) const;
+    Link team_before_loss();
+    Member member(const TeamPort& port, const Link& team) const;
+    Tables receiving_as_before(Tables tables) const;
+    void note_short_loss(const TeamPlan& plan);
+    void apply(const TeamPlan& plan);
+    void log_decision(const Tables& next) const;
+    void log_changes() const;
+    std::string choice_text() const;
+    void note_tables(const Result<>& applied);
+    void announce(bool by_kernel);
+
+    TeamContext& context_;
+    Subsystems& subsystems_;
+    const PortSet& ports_;
+    const UpperDevices& uppers_;
+    DeviceChanges changes_;
+    Runner runner_;
+    Decision decision_;
+    Tables tables_;
+    std::map<IfIndex, std::uint32_t> different_mtus_; ///< ports whose MTU was not the team's at the last pass
+    bool moved_ = false;              ///< traffic may have moved without a change of the tables
+    IfIndex active_{};                ///< the active port when it last had a link
+    std::uint32_t active_losses_ = 0; ///< its Link::carrier_losses then
+    LogOnce failure_;                 ///< of the last write to the datapath
+    Patience patience_;
+};
+
+} // namespace teamo

@@ -1,0 +1,369 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "daemon/team/team.h"
+
+#include "control/state_document.h"
+#include "daemon/team/ignored_settings.h"
+#include "kernel/files/files.h"
+#include "model/observation.h"
+#include "plan/team/membership.h"
+
+#include <sys/epoll.h>
+
+#include <thread>
+
+namespace teamo {
+
+/// How often changes are polled that the kernel does not report: addresses above the team, settings of ports.
+/// A port may miss them as long as linkwatch may delay the report of a carrier.
+constexpr std::chrono::seconds unreported_interval{1};
+
+/// How long a stop tries to restore what was refused.
+constexpr std::chrono::seconds restore_patience{2};
+
+Result<> Subsystems::make(sd_event* loop, TeamContext& context, const std::function<void()>& request_pass,
+                          std::function<lacp::System*()> lacp) {
+    const auto& log = context.log;
+    carrier_monitor = TEAMO_TRY(CarrierMonitor::make(loop, log, *context.observer));
+    announcer = TEAMO_TRY(Announcer::make(loop, log, *context.observer, context.frames));
+    failure_domains = TEAMO_TRY(FailureDomains::make(loop, context, request_pass));
+    guard = Guard::make(loop, context);
+    program_watch = TEAMO_TRY(ProgramWatch::make(loop, context));
+    lacp_frames = TEAMO_TRY(LacpFrames::make(loop, log, std::move(lacp), request_pass));
+    probes = TEAMO_TRY(Probes::make(loop, log, request_pass));
+    losses = TEAMO_TRY(Losses::make(loop, context, request_pass));
+    offloads = TEAMO_TRY(Offloads::make(loop, context, request_pass));
+    interrupts = TEAMO_TRY(Interrupts::make(loop, context));
+    port_cpus = TEAMO_TRY(PortCpus::make(loop, log, *interrupts, request_pass));
+    balancing = TEAMO_TRY(Balancing::make(loop, context, *port_cpus, request_pass));
+    workers = TEAMO_TRY(Workers::make(loop, context, *interrupts));
+    benchmark_pause = TEAMO_TRY(BenchmarkPause::make(loop, log, *interrupts, *workers));
+    return {};
+}
+
+Result<std::unique_ptr<Team>> Team::start(Configuration configuration, Options options, Log& log,
+                                          sd_event* loop, std::function<void()> changed,
+                                          std::function<void(Error)> failed) {
+    auto control = TEAMO_TRY(LinkControl::open());
+    auto ethtool = TEAMO_TRY(Ethtool::open());
+    auto frames = TEAMO_TRY(PacketSocket::open());
+    const auto links = TEAMO_TRY(control.read_all());
+    const auto& config = configuration.team;
+    const auto* existing = options.force_recreate ? nullptr : find_team(links, config.device);
+    if (withholds_carrier(config.runner) && existing != nullptr)
+        if (const auto journal = read_journal(config.device).value_or(std::nullopt))
+            continue_lacp(config.device, links, *journal, frames);
+    auto programs = TEAMO_TRY(DevicePrograms::open());
+    auto datapath = TEAMO_TRY(
+        open_datapath(options.datapath.value_or(config.datapath), control, existing, config, *programs));
+    for (const auto& sentence : ignored_by_datapath(*datapath, config))
+        log(Level::warning, sentence);
+    std::unique_ptr<Team> team(new Team({.configuration = std::move(configuration),
+                                         .options = std::move(options),
+                                         .log = log,
+                                         .changed = std::move(changed),
+                                         .control = std::move(control),
+                                         .ethtool = std::move(ethtool),
+                                         .frames = std::move(frames),
+                                         .programs = std::move(programs),
+                                         .datapath = std::move(datapath)},
+                                        std::move(failed)));
+    if (auto opened = team->open(loop); !opened) {
+        team->abandon();
+        return tl::unexpected(opened.error());
+    }
+    return team;
+}
+
+Result<> Team::open(sd_event* loop) {
+    context.observer = TEAMO_TRY(Observer::make(context.log, [this] { pass(); }));
+    pass_soon_ = TEAMO_TRY(Deferred::make(loop, Priority::link, [this] { pass(); }));
+    timer_ = TEAMO_TRY(Timer::make(loop, [this] { pass(); }));
+    poll_timer_ = TEAMO_TRY(Timer::make(loop, [this] { poll_unreported(); }));
+    TEAMO_TRY(
+        subsystems.make(loop, context, [this] { pass_soon_->soon(); }, [this] { return reconciler.lacp(); }));
+    context.programs->set_note_clsact([this](IfIndex device) { return ports.note_clsact(device); });
+    const auto existing = TEAMO_TRY(find_device());
+    TEAMO_TRY(existing ? adopt_device(*existing) : make_device());
+    ports.join_configured();
+    pass();
+    subsystems.balancing->start();
+    subsystems.workers->start();
+    poll_unreported();
+    if (const auto fd = context.datapath->event_fd()) {
+        // After the links' own events: the driver reports a lost link too, but takes longer to read.
+        datapath_events_ = TEAMO_TRY(Io::make(loop, *fd, EPOLLIN, Priority::timer, [this](std::uint32_t) {
+            if (auto taken = context.datapath->take_events(); !taken)
+                context.log(Level::error, taken.error().text);
+            pass_soon_->soon();
+        }));
+    }
+    return context.observer->listen(loop);
+}
+
+/// The device of an earlier daemon, to be adopted. None: a new device can be made, leftovers are cleared.
+Result<std::optional<TeamDevice>> Team::find_device() {
+    TEAMO_TRY(check_free(context.links(), context.name()));
+    if (context.options.force_recreate) TEAMO_TRY(remove_existing());
+    TEAMO_TRY(remove_half_made());
+    auto existing = context.datapath->find_device(context.links(), context.name(), context.options.take_over);
+    if (!existing || *existing) return existing;
+    TEAMO_TRY(ports.clear_leftovers());
+    return existing;
+}
+
+/// -r: removes any device with the team's name. If it was a team of ours, restores its ports.
+Result<> Team::remove_existing() {
+    const auto& links = context.links();
+    const auto* named = find_team(links, context.name());
+    if (named == nullptr) named = find_altname(links, inner_mark(context.name())); // the team is elsewhere
+    if (named == nullptr) return {};
+    const bool ours = team_of_device(*named) == context.name();
+    if (auto removed = context.control.remove(named->index); !removed)
+        return within(fmt::format("device {} cannot be replaced", context.name()),
+                      std::move(removed.error()));
+    context.observer->catch_up();
+    return ours ? ports.clear_leftovers() : Result<>();
+}
+
+/// Removes a device that an earlier daemon was making when it was killed, so that it is made again.
+Result<> Team::remove_half_made() {
+    const auto journal = read_journal(context.name()).value_or(std::nullopt);
+    const bool noted = journal && journal->making;
+    if (!is_half_made(context.links(), context.name(), noted)) return {};
+    const auto* device = find_link(context.links(), context.name());
+    context.log(
+        Level::notice,
+        fmt::format("device {} was not completed by an earlier daemon; making it again", context.name()));
+    if (auto removed = context.control.remove(device->index); !removed)
+        return within(fmt::format("device {} cannot be removed", context.name()), std::move(removed.error()));
+    return context.observer->refresh();
+}
+
+Result<> Team::make_device() {
+    const auto& config = context.config();
+    auto& journal = context.journal;
+    MacAddress address = config.hwaddr.value_or(MacAddress{});
+    // Without a configured address the team has that of its first port, as with the kernel's driver.
+    if (!context.options.no_ports)
+        for (const auto& [name, port] : config.ports)
+            if (const auto* link = find_named(context.links(), name); link != nullptr && address.is_zero())
+                address = link->address;
+    journal.edit().hwaddr = config.hwaddr;
+    journal.edit().making = true; // identifies the device if we are killed before it has its mark
+    TEAMO_TRY(journal.keep());
+    const auto device = context.datapath->create_device(context.control, context.name(), address);
+    if (!device) {
+        if (journal.now().ports.empty()) journal.remove_file();
+        return tl::unexpected(device.error());
+    }
+    context.device = *device;
+    made_device_ = true;
+    journal.edit().making = false;
+    TEAMO_TRY(context.observer->refresh());
+    if (context.team() == nullptr)
+        return fail(ENODEV, fmt::format("device {} was removed while it was being made", context.name()));
+    note_device({});
+    // Before ports join: the driver's carrier follows their links.
+    if (withholds_carrier(config.runner) && context.datapath->sets_carrier())
+        TEAMO_TRY(context.control.set_carrier(device->team, false));
+    const auto tables = reconciler.begin();
+    TEAMO_TRY(journal.keep());
+    return context.datapath->attach_team(context.device, tables);
+}
+
+/// `kept`: offloads that an earlier daemon found on the device; empty: none did.
+void Team::note_device(const FeatureNames& kept) {
+    const auto& device = context.device;
+    subsystems.offloads->add_team(*context.team(), context.config().offload, kept);
+    auto& journal = context.journal.edit();
+    journal.team = device.team;
+    journal.inner = device.inner;
+    journal.offloads = subsystems.offloads->kept(device.team);
+}
+
+/// Continues the team of a daemon that was killed, without taking any link down: our programs replace the
+/// running ones when their maps have the same content.
+Result<> Team::adopt_device(const TeamDevice& device) {
+    context.device = device;
+    auto journal = TEAMO_TRY(context.journal.read());
+    if (journal) context.journal.adopt(std::move(*journal));
+    auto& now = context.journal.edit();
+    now.making = false;
+    note_device(now.offloads);
+    ports.adopt(std::exchange(now.ports, {}));
+    subsystems.offloads->end_leftover_trials(now.ports); // before the features are read
+    ports.adopt_offloads();
+    // A hash by CPU needs to know where the interrupts arrive.
+    subsystems.interrupts->follow(ports.interrupt_ports(now.active));
+    const auto& tables = reconciler.adopt();
+    subsystems.lacp_frames->listen(lacp_ports()); // before the programs are loaded, which takes a while
+    TEAMO_TRY(context.datapath->attach_team(device, tables));
+    for (const auto& port : ports.all())
+        // The other ports carry; the first pass removes a port whose device is gone.
+        if (auto attached = ports.attach_adopted(port.index); !attached)
+            ports.note_unattached(port, attached.error());
+    context.log(Level::notice, fmt::format("adopted the running team with {} ports", ports.all().size()),
+                message_id::adopted);
+    set_hwaddr(context);
+    ports.finish_begun();
+    return {};
+}
+
+/// Observe, decide, plan, apply: after every batch of events, and at deadlines. Does nothing if nothing has
+/// changed. A port that lost its link or its device is removed from the tables before anything slower begins.
+void Team::pass() {
+    const auto events = context.observer->events_taken();
+    if (!update_ports()) return;
+    subsystems.lacp_frames->listen(lacp_ports());
+    subsystems.lacp_frames->read_all();
+    reconciler.run();
+    subsystems.lacp_frames->send_due(); // also the last one of a port that is leaving
+    bool changed = ports.update_membership();
+    // Events that were read meanwhile: a device that has the index of a port now must not get its settings.
+    if (context.observer->events_taken() != events && !update_ports()) return;
+    changed = uppers.update() || changed;
+    if (changed) ports.step_watches();
+    changed = subsystems.offloads->step(Clock::now()) || changed;
+    if (changed) reconciler.run();
+    context.journal.save();
+    inform_subsystems();
+    // Parts that ran before an event was read have not seen it: run the pass again.
+    set_timer(context.observer->events_taken() != events);
+}
+
+/// Updates the ports from the observer. False: the team's device is gone.
+bool Team::update_ports() {
+    if (context.team() == nullptr) {
+        if (const auto failed = std::exchange(failed_, nullptr))
+            failed(Error{ENODEV, fmt::format("device {} was {} by another program", context.name(),
+                                             context.observer->read_now(context.device.inner)
+                                                 ? "moved to another network namespace"
+                                                 : "removed")});
+        return false;
+    }
+    ports.drop_lost();
+    ports.step_watches();
+    return true;
+}
+
+std::vector<LacpFrames::Port> Team::lacp_ports() {
+    std::vector<LacpFrames::Port> list;
+    for (const auto& port : ports.all()) {
+        const auto* before = context.journal.port(port.index);
+        list.push_back({.index = port.index,
+                        .name = port.name,
+                        .source = before == nullptr ? MacAddress{} : before->address});
+    }
+    return list;
+}
+
+void Team::inform_subsystems() {
+    const auto& tables = reconciler.tables();
+    std::set<IfIndex> followed;
+    for (const auto& port : ports.all())
+        followed.insert(port.index);
+    subsystems.carrier_monitor->follow(followed);
+    subsystems.failure_domains->follow(followed);
+    subsystems.guard->follow(followed);
+    subsystems.lacp_frames->listen(lacp_ports()); // of ports that have joined in this pass
+    subsystems.lacp_frames->send_due();
+    subsystems.lacp_frames->forget_others(lacp_ports());
+    subsystems.probes->follow(ports.probed(tables));
+    subsystems.losses->follow(ports.loss_ports(tables), tables);
+    subsystems.interrupts->follow(ports.interrupt_ports(reconciler.decision().active));
+    const bool by_hash = tables.mode == TransmitMode::hash;
+    subsystems.port_cpus->follow(by_hash ? ports.cpu_ports() : std::vector<PortCpus::Port>());
+    subsystems.balancing->follow(ports.balanced_ports(tables), tables);
+}
+
+void Team::set_timer(bool again) {
+    std::optional<Clock::time_point> first;
+    if (again) first = Clock::now();
+    for (const auto& deadline : {ports.deadline(), reconciler.deadline(), subsystems.offloads->deadline(),
+                                 context.journal.deadline()})
+        first = earlier(first, deadline);
+    if (first)
+        timer_->at(*first);
+    else
+        timer_->stop();
+}
+
+void Team::poll_unreported() {
+    // What follows changes ports, so they must be known as they are.
+    const auto events = context.observer->events_taken();
+    const bool was_stale = context.observer->is_stale();
+    context.observer->catch_up();
+    const bool stale = was_stale || context.observer->events_taken() != events;
+    subsystems.losses->poll();
+    ports.poll_guard();
+    subsystems.program_watch->poll();
+    const bool settings = ports.update_unreported();
+    // The team driver sets the addresses of its ports itself.
+    const bool addresses = !context.datapath->kernel_manages_ports() && uppers.update_addresses();
+    const bool refused = ports.has_unattached() || subsystems.lacp_frames->has_refused();
+    const bool found = ports.find_awaited();
+    const bool free = ports.poll_refused();
+    if (stale || settings || addresses || refused || found || free) pass_soon_->soon();
+    poll_timer_->after(unreported_interval);
+}
+
+/// Events that are read here do not wake the loop any more, so the pass for them runs here.
+control::Reply Team::answer(const control::Request& request) {
+    context.observer->catch_up();
+    // A request may add a device that has just returned: every part must have forgotten the former one.
+    if (update_ports() && ports.has_returned()) pass();
+    const auto make_reply = begin_request(*this, request);
+    pass();
+    return make_reply();
+}
+
+json::Value Team::state() { return control::state_document(status_of(*this)); }
+
+void Team::abandon() {
+    context.options.no_quit_destroy = false; // do not keep an incomplete team
+    if (made_device_) stop();
+}
+
+void Team::stop() {
+    context.observer->catch_up();
+    if (context.team() != nullptr) ports.drop_lost(); // their devices may be those of others now
+    subsystems.offloads->end_trial();                 // before its port is restored
+    if (context.options.no_quit_destroy) {
+        context.log(Level::info, "stopped; device and ports continue to run");
+        return;
+    }
+    subsystems.workers->manage(false);
+    if (auto* system = reconciler.lacp(); system != nullptr && context.team() == nullptr) {
+        system->update({}, Clock::now()); // the device is gone, so no pass sends the last LACPDUs
+        subsystems.lacp_frames->send_due();
+    }
+    ports.begin_leaving_all();
+    pass();
+    const auto until = Clock::now() + restore_patience;
+    const auto left = ports.await_leaving(until);
+    remove_device(until);
+    subsystems.interrupts->end();
+    if (left != 0)
+        context.log(Level::warning,
+                    fmt::format("{} ports are not restored; to try again, start and stop the team", left));
+    const bool has_workers = !context.journal.workers().empty();
+    if (has_workers)
+        context.log(Level::warning, "not all workers are released; to try again, start and stop the team");
+    if (left == 0 && !has_workers) context.journal.remove_file();
+}
+
+void Team::remove_device(Clock::time_point until) {
+    Patience patience;
+    while (context.team() != nullptr) {
+        const auto removed = context.control.remove(context.device.team);
+        context.observer->catch_up();
+        if (removed) return;
+        patience.refused(Clock::now());
+        if (!is_passing(removed.error()) || patience.next() > until)
+            return context.log(Level::warning, fmt::format("device {} cannot be removed: {}", context.name(),
+                                                           removed.error().text));
+        std::this_thread::sleep_until(patience.next());
+    }
+}
+
+} // namespace teamo
