@@ -21,6 +21,5 @@ endif()
 pkg_check_modules(libbpf REQUIRED IMPORTED_TARGET libbpf)
 pkg_check_modules(libsystemd REQUIRED IMPORTED_TARGET libsystemd)
 pkg_check_modules(libcap REQUIRED IMPORTED_TARGET libcap)
-pkg_check_modules(yaml REQUIRED IMPORTED_TARGET yaml-cpp) # teamoctl reads netplan files
 find_program(CLANG NAMES clang REQUIRED)
 find_program(BPFTOOL NAMES bpftool PATHS /usr/sbin /sbin REQUIRED)

@@ -88,3 +88,13 @@ foreach(source IN LISTS sources)
         endif()
     endforeach()
 endforeach()
+
+# A header is found by its name.
+list(FILTER everything INCLUDE REGEX "^(lib|teamd-offload)/.*\\.h$")
+foreach(header IN LISTS everything)
+    get_filename_component(name ${header} NAME)
+    if(DEFINED first_${name})
+        message(SEND_ERROR "${header}: ${first_${name}} has the same name")
+    endif()
+    set(first_${name} ${header})
+endforeach()

@@ -73,7 +73,6 @@ _teamoctl() {
         choices='bond teamd'
     elif [[ ${words[*]} == 'import bond' || ${words[*]} == replace ]]; then
         choices=$(_teamoctl_bonds)
-        [[ ${words[0]} == import ]] && compopt -o default
     elif [[ ${words[*]} == 'import teamd'* ]]; then
         compopt -o default
     else

@@ -7,8 +7,10 @@
 #include "json/parse.h"
 #include "json/write.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <thread>
 
 namespace teamo::ctl {
@@ -35,6 +37,17 @@ bool is_long(const control::Request& request) {
 Result<std::string> device_name(std::string_view given) {
     auto links = TEAMO_TRY(LinkControl::open());
     return TEAMO_TRY(links.read(given)).name;
+}
+
+Result<std::vector<std::string>> running_teams() {
+    std::vector<std::string> teams;
+    std::error_code failed;
+    for (const auto& entry : std::filesystem::directory_iterator("/run/teamd", failed))
+        if (entry.path().extension() == ".sock") teams.push_back(entry.path().stem().string());
+    if (failed && failed != std::errc::no_such_file_or_directory)
+        return fail_errno(failed.value(), "/run/teamd");
+    std::ranges::sort(teams);
+    return teams;
 }
 
 void put(std::string_view text) { static_cast<void>(std::fwrite(text.data(), 1, text.size(), stdout)); }

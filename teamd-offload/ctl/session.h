@@ -27,6 +27,9 @@ void warn(std::string_view line);
 /// The own name of a device, by this or by an alternative name. ENODEV: no such device.
 Result<std::string> device_name(std::string_view given);
 
+/// The teams with a daemon, by the sockets of /run/teamd; sorted.
+Result<std::vector<std::string>> running_teams();
+
 /// Two states a second apart, and the rates between them.
 struct Sample {
     TeamState before, state;

@@ -10,24 +10,21 @@ constexpr std::size_t any_number = 4096;
 
 constexpr auto table = std::to_array<TeamlessCommand>({
     {.path = "import bond",
-     .parameters = "IFACE|FILE [BOND]",
+     .parameters = "IFACE",
      .least = 1,
-     .most = 2,
+     .most = 1,
      .run = import_bond,
      .summary = "print a bond as a configuration",
-     .text = R"(Prints the configuration of a team that does what a bond does: of the running
-device IFACE, or of a FILE of ifupdown, systemd-networkd, netplan,
-NetworkManager or ifcfg. BOND is its name if the file has several bonds. Options
+     .text = R"(Prints the configuration of a team that does what a running bond does. Options
 without a counterpart are named on standard error.)"},
     {.path = "import teamd",
      .parameters = "[FILE...]",
      .most = any_number,
      .run = import_teamd,
      .summary = "check configurations of teamd",
-     .text = R"(Reads configurations of teamd as teamd-offload would, and reports what each team
-is here and what is wrong. Without FILE it reads those in /etc/teamd, in
-NetworkManager's connections and in ifcfg files. Exits with 1 if one of them
-would not start.)"},
+     .text = R"(Reads JSON files of teamd as teamd-offload would, and reports what each team is
+here and what is wrong. Without FILE it reads those in /etc/teamd, and what the
+teams run with now. Exits with 1 if one of them would not start.)"},
     {.path = "replace",
      .parameters = "BOND [TEAM [FILE]]",
      .least = 1,

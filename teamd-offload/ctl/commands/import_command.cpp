@@ -3,8 +3,7 @@
 // What other programs have configured, as a configuration of ours.
 #include "config/config_file.h"
 #include "ctl/commands.h"
-#include "ctl/import/bond_options.h"
-#include "ctl/import/settings_file.h"
+#include "ctl/import/team_of_bond.h"
 #include "kernel/files/files.h"
 #include "json/write.h"
 
@@ -14,62 +13,35 @@
 namespace teamo::ctl {
 namespace {
 
-namespace fs = std::filesystem;
-
-/// A configuration for teamd, and the file that has it.
+/// A configuration for teamd, and where it is.
 struct TeamdConfiguration {
-    std::string where, text, device{};
+    std::string where;
+    Result<std::string> text;
 };
 
-/// GKeyFile's escapes, which NetworkManager uses.
-std::string unescaped(std::string_view value) {
-    std::string text;
-    for (std::size_t at = 0; at < value.size(); ++at) {
-        const bool escape = value[at] == '\\' && at + 1 < value.size();
-        const char letter = escape ? value[++at] : value[at];
-        text += !escape ? letter : letter == 'n' ? '\n' : letter == 't' ? '\t' : letter == 's' ? ' ' : letter;
+/// The files from which teamd@.service starts, and what the teams run with that something else started.
+Result<std::vector<TeamdConfiguration>> present_configurations(const Options& options) {
+    std::vector<TeamdConfiguration> found;
+    std::error_code failed;
+    for (const auto& entry : std::filesystem::directory_iterator("/etc/teamd", failed))
+        if (const auto file = entry.path().string(); file.ends_with(".conf"))
+            found.push_back({file, read_file(file)});
+    std::ranges::sort(found, {}, &TeamdConfiguration::where);
+    for (const auto& team : TEAMO_TRY(running_teams())) {
+        auto session = Session::open(team, options);
+        found.push_back({team, session ? session->call(control::ConfigDump{})
+                                       : Result<std::string>(tl::unexpected(session.error()))});
     }
-    return text;
-}
-
-/// None: the file is not about a team.
-std::optional<TeamdConfiguration> configuration_in(const fs::path& file, const std::string& text) {
-    const auto name = file.string();
-    const auto settings = read_settings(text);
-    if (file.extension() == ".nmconnection") {
-        if (find(settings, "connection", "type") != "team") return std::nullopt;
-        return TeamdConfiguration{name, unescaped(find(settings, "team", "config").value_or("{}")),
-                                  find(settings, "connection", "interface-name").value_or("")};
-    }
-    if (file.filename().string().starts_with("ifcfg-")) {
-        const auto value = find(settings, "", "TEAM_CONFIG");
-        if (!value) return std::nullopt;
-        const auto words = shell_words(*value),
-                   device = shell_words(find(settings, "", "DEVICE").value_or(""));
-        return TeamdConfiguration{name, words.empty() ? "" : words[0], device.empty() ? "" : device[0]};
-    }
-    return TeamdConfiguration{name, text};
-}
-
-/// Where teamd's configurations are, by the programs that start it.
-std::vector<std::string> installed_files() {
-    std::vector<std::string> files;
-    for (const auto* folder :
-         {"/etc/teamd", "/etc/NetworkManager/system-connections", "/etc/sysconfig/network-scripts"}) {
-        std::error_code failed;
-        for (const auto& entry : fs::directory_iterator(folder, failed)) {
-            const auto name = entry.path().filename().string();
-            if (name.ends_with(".conf") || name.ends_with(".nmconnection") || is_ifcfg(entry.path()))
-                files.push_back(entry.path().string());
-        }
-    }
-    std::ranges::sort(files);
-    return files;
+    return found;
 }
 
 /// Prints what would happen. False: it would not start.
 bool check(const TeamdConfiguration& found) {
-    const auto read = read_configuration(found.text, found.device);
+    if (!found.text) {
+        put(found.text.error().text + "\n");
+        return false;
+    }
+    const auto read = read_configuration(*found.text, "");
     for (const auto& diagnostic : read.diagnostics)
         put(text_of(diagnostic, found.where) + "\n");
     if (!read.configuration) {
@@ -86,7 +58,8 @@ bool check(const TeamdConfiguration& found) {
 } // namespace
 
 CommandResult import_bond(const Options& /*options*/, Arguments words) {
-    const auto bond = TEAMO_TRY(read_bond(words[0], words.size() > 1 ? words[1] : ""));
+    const auto device = TEAMO_TRY(device_name(words[0]));
+    const auto bond = TEAMO_TRY(read_bond(device));
     const auto team = TEAMO_TRY(within(words[0], team_of(bond)));
     for (const auto& lost : team.lost)
         warn(lost);
@@ -100,20 +73,15 @@ CommandResult import_bond(const Options& /*options*/, Arguments words) {
     return status;
 }
 
-CommandResult import_teamd(const Options& /*options*/, Arguments words) {
-    auto files = std::vector<std::string>(words.begin(), words.end());
-    if (files.empty()) files = installed_files();
+CommandResult import_teamd(const Options& options, Arguments words) {
+    std::vector<TeamdConfiguration> found;
+    for (const auto& file : words)
+        found.push_back({file, read_file(file)});
+    if (words.empty()) found = TEAMO_TRY(present_configurations(options));
+    if (found.empty()) return fail(ENOENT, "no file in /etc/teamd, and no team runs");
     auto status = ExitStatus::success;
-    std::size_t count = 0;
-    for (const auto& file : files) {
-        const auto text = read_file(file);
-        const auto found = text ? configuration_in(file, *text) : std::nullopt;
-        if (text && !found) continue;
-        ++count;
-        if (!text) put(text.error().text + "\n");
-        if (!found || !check(*found)) status = ExitStatus::failure;
-    }
-    if (count == 0) return fail(ENOENT, "no configuration of teamd found");
+    for (const auto& configuration : found)
+        if (!check(configuration)) status = ExitStatus::failure;
     return status;
 }
 

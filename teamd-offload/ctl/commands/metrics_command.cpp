@@ -2,9 +2,6 @@
 #include "control/metrics_text.h"
 #include "ctl/commands.h"
 
-#include <algorithm>
-#include <filesystem>
-
 namespace teamo::ctl {
 
 CommandResult metrics_show(Session& session, Arguments) {
@@ -14,13 +11,7 @@ CommandResult metrics_show(Session& session, Arguments) {
 }
 
 CommandResult metrics_of_all_teams(const Options& options, Arguments) {
-    std::vector<std::string> teams;
-    std::error_code failed;
-    for (const auto& entry : std::filesystem::directory_iterator("/run/teamd", failed))
-        if (entry.path().extension() == ".sock") teams.push_back(entry.path().stem().string());
-    if (failed && failed != std::errc::no_such_file_or_directory)
-        return fail_errno(failed.value(), "/run/teamd");
-    std::ranges::sort(teams);
+    const auto teams = TEAMO_TRY(running_teams());
     std::vector<json::Value> states;
     auto status = ExitStatus::success;
     for (const auto& team : teams) {

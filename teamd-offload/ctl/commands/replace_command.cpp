@@ -2,7 +2,7 @@
 #include "bus/units.h"
 #include "config/config_file.h"
 #include "ctl/commands.h"
-#include "ctl/import/bond_options.h"
+#include "ctl/import/team_of_bond.h"
 #include "ctl/replace/replacement.h"
 #include "kernel/files/files.h"
 
@@ -78,7 +78,7 @@ CommandResult replace_bond(const Options& options, Arguments words) {
     wanted.file =
         words.size() > 2 ? std::filesystem::absolute(words[2]).string() : configuration_of(wanted.team);
     if (words.size() < 3) ::mkdir(configurations, 0755);
-    const auto bond = TEAMO_TRY(read_bond(name, ""));
+    const auto bond = TEAMO_TRY(read_bond(name));
     wanted.document = TEAMO_TRY(document_for(bond, wanted));
     resemble(wanted.document, name);
     const auto check = read_document(wanted.document, wanted.team);

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <fstream>
 
 namespace teamo::test {
 namespace {
@@ -242,6 +243,18 @@ TEST(Teamoctl, exits_with_2_on_bad_usage) {
     EXPECT_THAT(run({.argv = {teamoctl_program(), "team0", "balance", "move", "--help"}}).out,
                 HasSubstr("BUCKET"));
     EXPECT_THAT(run({.argv = {teamoctl_program(), "--version"}}).out, StartsWith("teamoctl "));
+}
+
+TEST(Teamoctl, checks_what_the_teams_run_with) {
+    const Running running;
+    const auto checked = run({.argv = {teamoctl_program(), "import", "teamd"}});
+    EXPECT_EQ(0, checked.status) << checked.err;
+    EXPECT_THAT(checked.out, HasSubstr("team0: team0: starts, runner "));
+    std::ofstream("/run/bad.conf") << R"({"device": "team1", "runner": {"name": "fastest"}})";
+    const auto refused = run({.argv = {teamoctl_program(), "import", "teamd", "/run/bad.conf", "/run/none"}});
+    EXPECT_EQ(1, refused.status);
+    EXPECT_THAT(refused.out, HasSubstr("/run/bad.conf: does not start with teamd-offload"));
+    EXPECT_THAT(refused.out, HasSubstr("/run/none"));
 }
 
 TEST(ControlSocket, is_for_root_and_is_read_by_the_group_of_the_daemon) {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "config/config_file.h"
-#include "ctl/import/bond_options.h"
-#include "ctl/import/settings_file.h"
-#include "unit/kernel/tree.h"
+#include "ctl/import/team_of_bond.h"
 #include "json/parse.h"
 #include "json/write.h"
 
@@ -53,15 +51,11 @@ TEST(ImportBond, makes_the_runner_of_each_mode) {
               part(imported(bond({{"mode", "balance-rr"}, {"packets_per_slave", "0"}})), "runner"));
 }
 
-TEST(ImportBond, takes_only_an_address_that_is_one) {
+TEST(ImportBond, keeps_an_address_of_its_own) {
     auto setup = bond({});
+    EXPECT_EQ("", part(imported(setup), "hwaddr"));
     setup.address = "02:00:00:00:00:07";
     EXPECT_EQ(R"("02:00:00:00:00:07")", part(imported(setup), "hwaddr"));
-    setup.address = "none"; // networkd
-    EXPECT_EQ("", part(imported(setup), "hwaddr"));
-    setup.address = "random"; // ifupdown
-    EXPECT_EQ("", part(imported(setup), "hwaddr"));
-    EXPECT_THAT(imported(setup).lost, Contains(HasSubstr("hardware address random")));
 }
 
 TEST(ImportBond, names_a_mode_without_a_counterpart) {
@@ -206,10 +200,7 @@ TEST(ImportBond, names_each_lost_option) {
 }
 
 TEST(ImportBond, says_that_no_port_was_found) {
-    auto setup = bond({}, {});
-    EXPECT_THAT(imported(setup).lost, ElementsAre(StartsWith("no port was found")));
-    setup.remarks = {"the ports have no names there"};
-    EXPECT_THAT(imported(setup).lost, ElementsAre("the ports have no names there"));
+    EXPECT_THAT(imported(bond({}, {})).lost, ElementsAre(StartsWith("no port was found")));
 }
 
 TEST(ImportBond, refuses_a_value_that_bonding_does_not_have) {
@@ -228,165 +219,6 @@ TEST(ImportBond, document_has_each_option) {
         expected.push_back(fmt::format("| `{}` | {} | {} |", option.name,
                                        words[static_cast<std::size_t>(option.counterpart)], option.text));
     EXPECT_THAT(rows, ElementsAreArray(expected));
-}
-
-// ---- the same bond in each kind of file ---------------------------------------------------------------
-
-class ImportFile : public test::Tree {
-protected:
-    std::string write(const std::string& name, const std::string& text) {
-        file(name, text);
-        return root() + "/" + name;
-    }
-    static void expect_bond(const std::string& path) {
-        const auto read = read_bond(path, "");
-        ASSERT_TRUE(read) << read.error().text;
-        const auto team = imported(*read);
-        EXPECT_EQ(
-            R"({"device": "bond0", "runner": {"name": "lacp", "tx_hash": ["ip", "l4"], "fast_rate": true, )"
-            R"("agg_select_policy": "bandwidth"}, "link_watch": {"name": "ethtool", "delay_up": 200}, )"
-            R"("ports": {"eth1": {}, "eth2": {}}})",
-            text_of(team.document));
-        EXPECT_THAT(team.lost, IsEmpty());
-    }
-};
-
-TEST_F(ImportFile, of_ifupdown) {
-    expect_bond(write("interfaces", "auto bond0\n"
-                                    "iface bond0 inet static\n"
-                                    "    address 192.0.2.1/24\n"
-                                    "    bond-slaves eth1 eth2\n"
-                                    "    bond-mode 802.3ad\n"
-                                    "    bond_xmit_hash_policy layer3+4\n"
-                                    "    bond-lacp-rate \\\n"
-                                    "      fast\n"
-                                    "    bond-miimon 100\n"
-                                    "    bond-updelay 200\n"));
-}
-
-TEST_F(ImportFile, of_ifupdown_with_options_at_its_ports_and_in_other_files) {
-    write("eth1", "iface eth1 inet manual\n    bond-master bond0  \n    bond-mode 802.3ad\n"
-                  "    bond-xmit-hash-policy layer3+4\n");
-    write("eth2", "iface eth2 inet manual\r\n    bond-master bond0\r\n    bond-lacp-rate fast\r\n");
-    expect_bond(write("interfaces", "source eth*\nauto bond0\niface bond0 inet dhcp\n    bond-miimon 100\n"
-                                    "    bond-updelay 200\n"));
-}
-
-TEST_F(ImportFile, names_ports_that_it_cannot_tell) {
-    write("10-uplinks.network", "[Match]\nName=eno*\n[Network]\nBond=bond0\n");
-    const auto bond = read_bond(write("bond0.netdev", "[NetDev]\nName=bond0\nKind=bond\n"), "");
-    ASSERT_TRUE(bond);
-    EXPECT_THAT(bond->remarks, ElementsAre(HasSubstr("the ports have no names there")));
-    const auto plan =
-        bonds_of_netplan("network:\n  ethernets:\n    a: {match: {macaddress: x}, set-name: eth1}\n"
-                         "    b: {match: {driver: x}}\n  bonds:\n    bond0: {interfaces: [a, b]}\n");
-    ASSERT_TRUE(plan && plan->size() == 1);
-    EXPECT_EQ("eth1", plan->front().ports[0].name);
-    EXPECT_THAT(plan->front().remarks, ElementsAre(HasSubstr("b is matched by its hardware")));
-}
-
-TEST_F(ImportFile, of_networkd) {
-    write("10-eth1.network", "[Match]\nName=eth1 eth2\n[Network]\nBond=bond0\n");
-    expect_bond(write("bond0.netdev", "[NetDev]\nName=bond0\nKind=bond\n"
-                                      "[Bond]\nMode=802.3ad\nTransmitHashPolicy=layer3+4\n"
-                                      "LACPTransmitRate=fast\nMIIMonitorSec=100ms\nUpDelaySec=0.2\n"));
-}
-
-TEST_F(ImportFile, of_networkd_with_times_of_one_second) {
-    const auto bond = read_bond(write("bond0.netdev", "[NetDev]\nName=bond0\nKind=bond\n[Bond]\n"
-                                                      "ARPIntervalSec=1\nUpDelaySec=0\nAllSlavesActive=1\n"),
-                                "");
-    ASSERT_TRUE(bond);
-    EXPECT_EQ("1000", bond->options.at("arp_interval"));
-    EXPECT_EQ("0", bond->options.at("updelay"));
-    EXPECT_EQ("1", bond->options.at("all_slaves_active"));
-}
-
-TEST_F(ImportFile, of_a_folder_of_ifupdown_without_what_a_package_left) {
-    write("bond0", "iface bond0 inet manual\n    bond-slaves eth1 eth2\n    bond-mode active-backup\n");
-    for (const auto* left : {"bond0.dpkg-old", "bond0~"})
-        write(left, "iface bond0 inet manual\n    bond-slaves eth7\n    bond-mode 802.3ad\n");
-    const auto interfaces = write("interfaces.conf", "source-directory .\n");
-    const auto bond = read_bond(interfaces, "");
-    ASSERT_TRUE(bond) << bond.error().text;
-    EXPECT_EQ(2u, bond->ports.size());
-    EXPECT_EQ("active-backup", bond->options.at("mode"));
-}
-
-TEST_F(ImportFile, of_netplan_names_the_primary_as_its_device) {
-    const std::string bond = "  bonds:\n    bond0:\n      interfaces: [a, b]\n      parameters: {mode: "
-                             "active-backup, primary: ";
-    const std::string head = "network:\n  ethernets:\n    a: {match: {macaddress: x}, set-name: eth1}\n"
-                             "    b: {match: {macaddress: y}, set-name: eth2}\n";
-    const auto of_a = bonds_of_netplan(head + bond + "a}\n"), of_c = bonds_of_netplan(head + bond + "c}\n");
-    ASSERT_TRUE(of_a && of_c);
-    const auto team = team_of(of_a->front()), without = team_of(of_c->front());
-    ASSERT_TRUE(team && without);
-    EXPECT_EQ("{\"eth1\": {\"prio\": 100}, \"eth2\": {}}", text_of(*team->document.find("ports")));
-    EXPECT_THAT(without->lost, Contains(HasSubstr("primary c: is no port")));
-}
-
-TEST_F(ImportFile, of_netplan) {
-    expect_bond(write("bond.yaml", "network:\n  version: 2\n  bonds:\n    bond0:\n"
-                                   "      interfaces: [eth1, eth2]\n      addresses: [192.0.2.1/24]\n"
-                                   "      parameters:\n        mode: 802.3ad\n"
-                                   "        transmit-hash-policy: layer3+4\n        lacp-rate: fast\n"
-                                   "        mii-monitor-interval: 100\n        up-delay: 200\n"));
-}
-
-TEST_F(ImportFile, of_network_manager) {
-    for (const auto* port : {"eth1", "eth2"})
-        write(fmt::format("{}.nmconnection", port),
-              fmt::format("[connection]\nid={0}\ntype=ethernet\ninterface-name={0}\nmaster=bond0\n"
-                          "slave-type=bond\n",
-                          port));
-    expect_bond(write("bond0.nmconnection", "[connection]\nid=office\ntype=bond\ninterface-name=bond0\n"
-                                            "[bond]\nmode=802.3ad\nxmit_hash_policy=layer3+4\n"
-                                            "lacp_rate=fast\nmiimon=100\nupdelay=200\n"));
-}
-
-TEST_F(ImportFile, of_ifcfg) {
-    for (const auto* port : {"eth1", "eth2"})
-        write(fmt::format("ifcfg-{}", port), fmt::format("DEVICE={}\nMASTER=\"bond0\"\nSLAVE=yes\n", port));
-    expect_bond(write("ifcfg-bond0", "DEVICE=bond0\nBONDING_MASTER=yes\n"
-                                     "BONDING_OPTS=\"mode=802.3ad xmit_hash_policy=layer3+4 lacp_rate=1 "
-                                     "miimon=100 updelay=200\"\n"));
-}
-
-TEST_F(ImportFile, remarks_a_file_beside_it_that_cannot_be_read) {
-    folder("ifcfg-eth1");
-    folder("ifcfg-eth2.bak");
-    const auto bond = read_bond(write("ifcfg-bond0", "DEVICE=bond0\nBONDING_MASTER=yes\n"), "");
-    ASSERT_TRUE(bond) << bond.error().text;
-    EXPECT_THAT(bond->remarks, ElementsAre(HasSubstr("ifcfg-eth1: Is a directory; ")));
-}
-
-TEST_F(ImportFile, with_several_bonds_needs_a_name) {
-    const auto path = write("interfaces", "iface bond0 inet manual\n  bond-slaves eth1\n"
-                                          "iface bond1 inet manual\n  bond-slaves eth2\n");
-    EXPECT_THAT(read_bond(path, "").error().text, HasSubstr("has several bonds: bond0, bond1"));
-    EXPECT_EQ("bond1", read_bond(path, "bond1")->device);
-    EXPECT_THAT(read_bond(path, "bond7").error().text, HasSubstr("has no bond bond7"));
-}
-
-TEST_F(ImportFile, names_the_line_of_invalid_yaml) {
-    EXPECT_THAT(read_bond(write("bond.yaml", "network:\n  bonds: [\n"), "").error().text,
-                HasSubstr("bond.yaml: line 4, column 1: "));
-}
-
-TEST(SettingsFile, splits_words_as_a_shell_does) {
-    EXPECT_THAT(shell_words("eth1  'eth 2' \"eth3\""), ElementsAre("eth1", "eth 2", "eth3"));
-    for (const auto* for_a_shell : {"$[", "$[$$", "$((1", "${PORTS}", "$(ls)", "`ls`"})
-        EXPECT_THAT(shell_words(for_a_shell), IsEmpty()) << for_a_shell;
-}
-
-TEST(SettingsFile, reads_times_of_systemd) {
-    EXPECT_EQ(100, milliseconds_of("100ms", "s"));
-    EXPECT_EQ(1500, milliseconds_of("1s 500ms", "s"));
-    EXPECT_EQ(2000, milliseconds_of("2", "s"));
-    EXPECT_EQ(2, milliseconds_of("2", "ms"));
-    for (const auto* wrong : {"", "fast", "1x", "-1", "1e300"})
-        EXPECT_EQ(std::nullopt, milliseconds_of(wrong, "s")) << wrong;
 }
 
 } // namespace

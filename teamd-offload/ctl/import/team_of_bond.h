@@ -3,7 +3,7 @@
 // What each option of the bonding driver is here.
 #pragma once
 
-#include "ctl/import/bond_setup.h"
+#include "ctl/import/read_bond.h"
 #include "json/value.h"
 
 #include <span>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "ctl/import/bond_options.h"
+#include "ctl/import/team_of_bond.h"
 
 #include "base/mac_address.h"
 #include "base/whole_number.h"
@@ -330,8 +330,7 @@ std::vector<std::string> lost_values(const BondSetup& bond, Reader& options, std
     add_lost_probes(bond, options, aggregates, lost);
     const bool has_active = !aggregates;
     // With an address of its own the team never has that of a port.
-    if (has_active && options.word("fail_over_mac", address_policies) == "follow" &&
-        !parse_mac_address(bond.address))
+    if (has_active && options.word("fail_over_mac", address_policies) == "follow" && bond.address.empty())
         lost.emplace_back(
             "fail_over_mac follow: with only_active a port that is not active any more has its own "
             "address again; so that the team never has the same, set hwaddr to an address that no "
@@ -377,15 +376,9 @@ Result<ImportedTeam> team_of(const BondSetup& bond) {
     Reader options(bond.options);
     const auto mode = options.word("mode", modes);
     ImportedTeam team{.document = json::Object{{"device", bond.device}}, .lost = lost_options(bond)};
-    team.lost.insert(team.lost.end(), bond.remarks.begin(), bond.remarks.end());
-    if (bond.ports.empty() && bond.remarks.empty())
-        team.lost.emplace_back("no port was found; add them to \"ports\"");
+    if (bond.ports.empty()) team.lost.emplace_back("no port was found; add them to \"ports\"");
     auto& document = team.document;
-    if (parse_mac_address(bond.address))
-        document.set("hwaddr", bond.address);
-    else if (!bond.address.empty() && bond.address != "none")
-        team.lost.push_back(fmt::format("{}: hardware address {}: the team takes that of its first port",
-                                        bond.device, bond.address));
+    if (!bond.address.empty()) document.set("hwaddr", bond.address);
     auto runner = runner_of(options, mode);
     const auto name = *runner.find("name")->string();
     document.set("runner", std::move(runner));

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// A bond as the kernel has it.
+#pragma once
+
+#include "base/result.h"
+#include "kernel/netlink/bond_options.h"
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace teamo::ctl {
+
+struct BondPortSetup {
+    std::string name;
+    BondOptions options{}; ///< prio, queue_id
+};
+
+struct BondSetup {
+    std::string device;
+    BondOptions options{};
+    std::vector<BondPortSetup> ports{};
+    std::string address{}; ///< MAC address, if somebody chose it
+    /// The VLANs of the bond, outermost first, by which the kernel reaches the targets of its probes; without
+    /// an entry that is not known.
+    std::map<std::string, std::vector<std::uint16_t>, std::less<>> target_vlans{};
+
+    /// The port of that name, which is added if it is missing.
+    BondPortSetup& port(std::string_view name);
+};
+
+/// The words of an option with several, separated by blanks, commas or semicolons.
+std::vector<std::string> list_of(std::string text);
+
+/// A bond of this network namespace; EINVAL: the device is none.
+Result<BondSetup> read_bond(const std::string& device);
+
+} // namespace teamo::ctl
