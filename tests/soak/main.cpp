@@ -82,10 +82,11 @@ private:
 
     std::string wrong_growth() {
         auto of_others = world_.deaf_clients();
-        // Sockets of a port: for LLDP, and for LACP.
-        const unsigned sockets = world_.runner() == Runner::lacp ? 2 : 1;
+        // Sockets of a port: for LLDP, and for LACP. Programs: the receive program, and the guard.
+        const unsigned of_port =
+            (world_.runner() == Runner::lacp ? 3 : 2) + (is_guarded(model_.configuration) ? 1 : 0);
         for (unsigned port = 1; port <= ports; ++port)
-            of_others += model_.is_member(port) ? sockets : 0;
+            of_others += model_.is_member(port) ? of_port : 0;
         auto wrong = growth_.wrong({.process = world_.team().pid(),
                                     .faults = done_.size(),
                                     .of_others = of_others,
