@@ -216,7 +216,8 @@ constexpr auto table = std::to_array<Key>({
      "Move a bucket when its traffic has paused so long that the queue of its old port is empty."},
     {"balance.max_wait",
      {.shape = integer, .fallback = 5000, .range = {0, 600000}, .wrong_shape = refused},
-     "Milliseconds to wait for a pause; after that the bucket moves nevertheless, or stays."},
+     "Milliseconds to wait for a pause; after that the bucket moves without one if min_gain allows it, else "
+     "it stays."},
     {"balance.min_gain",
      {.shape = integer, .fallback = 10, .range = {0, 100}, .wrong_shape = refused},
      "By how many per cent the load of the fullest port must decrease to move a bucket without a pause."},

@@ -35,7 +35,7 @@ double permille(std::uint64_t part, std::uint64_t all) {
 }
 
 /// True if so many segments should have lost some, at that rate.
-bool tells(std::uint64_t sent, double lost) {
+bool is_significant(std::uint64_t sent, double lost) {
     return static_cast<double>(sent) * lost >= 1000 * least_expected;
 }
 
@@ -105,14 +105,14 @@ std::optional<LossFinding> LossDetector::by_flows(const Window& window, const Lo
         if (window.owners[i] != port.slot || bucket.sent == 0) continue;
         if (bucket.again > 0) finding.buckets.push_back(static_cast<std::uint8_t>(i));
         if (bucket.again > worst.again) worst = bucket;
-        if (!tells(bucket.sent, lost)) continue;
+        if (!is_significant(bucket.sent, lost)) continue;
         ++telling;
         hit += permille(bucket.again, bucket.sent) * 4 >= lost;
     }
     // One slow receiver behind the switch is no bad link: the other flows lose packets too, as far as they
     // sent enough to tell.
     const Segments rest{own.sent - worst.sent, own.again - worst.again};
-    if (tells(rest.sent, lost) && permille(rest.again, rest.sent) * 4 < lost) return std::nullopt;
+    if (is_significant(rest.sent, lost) && permille(rest.again, rest.sent) * 4 < lost) return std::nullopt;
     if (hit * 4 < telling * 3) return std::nullopt;
     return finding;
 }

@@ -9,12 +9,12 @@ namespace teamo::ctl {
 
 struct Options {
     bool help = false;
-    int verbosity = 0;                  ///< how often -v was given
-    bool oneline = false;               ///< JSON without line breaks
-    bool json = false;                  ///< JSON instead of text, for commands that teamdctl has not
-    bool dry_run = false;               ///< show the effect, change nothing
-    bool once = false;                  ///< one reading, then the end
-    std::optional<std::string> measure; ///< a port to measure whatever its load is
+    int verbosity = 0;                             ///< how often -v was given
+    bool oneline = false;                          ///< JSON without line breaks
+    bool json = false;                             ///< JSON instead of text, not for the commands of teamdctl
+    bool dry_run = false;                          ///< show the effect, change nothing
+    bool once = false;                             ///< one reading, then the end
+    std::optional<std::string> measure;            ///< a port to measure whatever its load is
     bool usock = false, dbus = false, zmq = false; ///< the forced interface
     std::vector<std::string> words;                ///< team device, command, arguments
 };

@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::size_t any_number = 4096;
 
-constexpr auto table = std::to_array<TeamlessCommand>({
+constexpr auto teamless_table = std::to_array<TeamlessCommand>({
     {.path = "import bond",
      .parameters = "IFACE",
      .least = 1,
@@ -67,14 +67,14 @@ std::optional<std::size_t> matching(const TeamlessCommand& command, Arguments wo
 
 } // namespace
 
-std::span<const TeamlessCommand> teamless_commands() { return table; }
+std::span<const TeamlessCommand> teamless_commands() { return teamless_table; }
 
 bool is_bench(Arguments words) {
     return !words.empty() && words[0] == "bench" && !(words.size() > 1 && find_row(words.subspan(1, 1)));
 }
 
 Result<std::optional<std::pair<const TeamlessCommand*, Arguments>>> find_teamless(Arguments words) {
-    for (const auto& command : table) {
+    for (const auto& command : teamless_table) {
         const auto count = matching(command, words);
         if (!count || (command.run == bench && !is_bench(words))) continue;
         const auto arguments = words.subspan(*count);

@@ -44,9 +44,9 @@ constexpr std::array handled_signals{SIGTERM, SIGINT, SIGQUIT, SIGHUP};
 /// Before std::bad_alloc is thrown: std::variant of g++ 12 crashes if the copy of a string or a vector in it
 /// throws, because its destructor takes the missing value for one of them (_Never_valueless_alt).
 [[noreturn]] void end_without_memory() {
-    constexpr std::string_view text =
-        "teamd-offload: no memory; ending. Packets pass on, and the next start continues\n";
-    static_cast<void>(!::write(STDERR_FILENO, text.data(), text.size()));
+    constexpr std::string_view last_words = "teamd-offload: no memory; ending. The kernel goes on to carry "
+                                            "packets, and the next start of the daemon continues\n";
+    static_cast<void>(!::write(STDERR_FILENO, last_words.data(), last_words.size()));
     ::_exit(try_again);
 }
 
@@ -78,7 +78,7 @@ Result<std::string> name_of_team(const Options& options, std::string_view text) 
     }
     if (name.empty()) return fail(EINVAL, "Team device name not specified.");
     if (name.find('/') != std::string::npos)
-        return fail(EINVAL, fmt::format("\"{}\" is no name of a device", name));
+        return fail(EINVAL, fmt::format("\"{}\" is not a valid device name", name));
     return name;
 }
 

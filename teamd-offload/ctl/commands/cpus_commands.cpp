@@ -14,7 +14,7 @@ namespace {
 
 Result<pid_t> process_of(const std::string& text) {
     const auto pid = whole_number<pid_t>(text);
-    if (!pid || *pid <= 0) return fail(EINVAL, text + " is no process number");
+    if (!pid || *pid <= 0) return fail(EINVAL, text + " is not a process ID");
     return *pid;
 }
 

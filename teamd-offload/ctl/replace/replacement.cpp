@@ -93,7 +93,7 @@ Result<> run_daemon(std::vector<std::string> arguments) {
     while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
     }
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return {};
-    return fail(ECHILD, fmt::format("{} failed; its messages say why", arguments[0]));
+    return fail(ECHILD, fmt::format("{} failed; see its messages above", arguments[0]));
 }
 
 std::string unit_of(const std::string& team) { return fmt::format("teamd-offload@{}.service", team); }
@@ -299,11 +299,10 @@ Result<> Move::start_team(const Order& order) {
     undo_.add([this] { stop_daemon(wanted_); });
     TEAMO_TRY(start_daemon(wanted_));
     if (const auto runs = await_ports(wanted_.team, options_, 0); !runs)
-        return fail(ECHILD,
-                    fmt::format("the daemon of {0} does not start ({1}); {2}", wanted_.team,
-                                runs.error().text,
-                                wanted_.by_systemd ? "journalctl -u " + unit_of(wanted_.team) + " says why"
-                                                   : "its log says why"));
+        return fail(
+            ECHILD,
+            fmt::format("the daemon of {0} does not start ({1}); {2}", wanted_.team, runs.error().text,
+                        wanted_.by_systemd ? "see journalctl -u " + unit_of(wanted_.team) : "see its log"));
     const auto links = TEAMO_TRY(links_.read_all());
     const auto* team = find_link(links, wanted_.team);
     if (team == nullptr) return fail(ENODEV, fmt::format("{}: the daemon did not make it", wanted_.team));

@@ -119,9 +119,9 @@ std::string live_text(const std::string& team, const LiveFigures& figures) {
     for (const auto& [name, rates] : figures.ports)
         add(name, rates);
     add("total", figures.team);
-    auto text =
-        fmt::format("{}: {:.1f} s\n", team, figures.seconds) +
-        table_of({"port", "tx Mbit/s", "share", "tx skb", "rx Mbit/s", "share", "rx skb"}, std::move(rows));
+    auto text = fmt::format("{}: {:.1f} s\n", team, figures.seconds) +
+                table_of({"port", "tx Mbit/s", "share", "tx B/skb", "rx Mbit/s", "share", "rx B/skb"},
+                         std::move(rows));
     if (figures.cpus.empty()) return text;
 
     const auto interrupts = sum_of_interrupts(figures);
@@ -131,7 +131,7 @@ std::string live_text(const std::string& team, const LiveFigures& figures) {
                         fmt::format("{:.0f} %", 100 * load.interrupts), share(load.interrupts, interrupts)});
     text += "\n" + table_of({"CPU", "busy", "interrupts", "share"}, std::move(rows));
     if (!figures.service_demand)
-        return text + "\nservice demand and efficiency: too little traffic to tell them\n";
+        return text + "\nservice demand and efficiency: too little traffic to compute them\n";
     return text +
            fmt::format(
                "\nservice demand: {:.2f} us of CPU time for a KiB; efficiency: {:.1f} Mbit/s for a per "

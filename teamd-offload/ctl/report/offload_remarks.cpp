@@ -54,9 +54,9 @@ void add_lacking(const DeviceOffloads& port, std::vector<std::string>& remarks) 
     std::vector<std::string> parts;
     if (!missing.empty()) parts.push_back(fmt::format("has no {}", list_of(missing)));
     if (!off.empty()) parts.push_back(fmt::format("has {} off", list_of(off)));
-    remarks.push_back(fmt::format(
-        "{} holds the team back: it {}, which is required; {}", port.name, fmt::join(parts, " and "),
-        port.last ? "it carries only while no other port can" : "it is used anyway"));
+    remarks.push_back(
+        fmt::format("{} limits the team: it {}, which is required; {}", port.name, fmt::join(parts, " and "),
+                    port.last ? "it carries only while no other port can" : "it is used anyway"));
 }
 
 /// Offloads that other ports have on: switched off by the configuration, only switched off, or missing.
@@ -65,8 +65,8 @@ void add_less_than_others(const OffloadStatus& offload, const DeviceOffloads& po
     const auto fewer = without(without(of_the_others(offload, port), cpu_saving(port.active)), port.lacking);
     const auto add = [&](const FeatureNames& names, std::string_view before, std::string_view after) {
         if (!names.empty())
-            remarks.push_back(fmt::format("{} holds the team back: it has {}{}{}", port.name, before,
-                                          list_of(names), after));
+            remarks.push_back(
+                fmt::format("{} limits the team: it has {}{}{}", port.name, before, list_of(names), after));
     };
     const auto unwanted = both(fewer, port.planned_off);
     add(unwanted, "", " off, as configured; others have it on");
@@ -189,7 +189,7 @@ std::vector<std::string> offload_remarks(const OffloadStatus& offload) {
     }
     add_not_as_configured(offload, offload.team, remarks);
     add_limits(offload, remarks);
-    if (remarks.empty()) remarks.emplace_back("no port holds the team back");
+    if (remarks.empty()) remarks.emplace_back("no port limits the team");
     return remarks;
 }
 

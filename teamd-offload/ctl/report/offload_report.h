@@ -63,7 +63,7 @@ struct OffloadReport {
     std::string measurement_error; ///< why a cost is not measured; empty: all are
 };
 
-/// Sentences: which port holds the team back, by which offload or limit, and whether it is used.
+/// Sentences: which port limits the team, by which offload or limit, and whether it is used.
 std::vector<std::string> offload_remarks(const OffloadStatus& offload);
 
 /// Sentences on what software segmentation costs now.

@@ -195,7 +195,8 @@ std::string stats_text(const TeamState& state) {
         rows.push_back(row_of(port.name, port.counters, skbs));
     rows.push_back(row_of("total", total_of(state), skbs));
     return table_of(
-        {"port", "tx packets", "tx bytes", "tx skb", "rx packets", "rx bytes", "rx skb", "rx dropped"}, rows);
+        {"port", "tx packets", "tx bytes", "tx B/skb", "rx packets", "rx bytes", "rx B/skb", "rx dropped"},
+        rows);
 }
 
 } // namespace teamo::ctl

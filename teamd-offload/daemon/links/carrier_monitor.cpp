@@ -26,7 +26,7 @@ void CarrierMonitor::follow(const std::set<IfIndex>& ports) {
             late.insert(port);
     if (!late.empty() && !std::exchange(decided_, true)) {
         const auto traced = trace();
-        log_(Level::debug, traced ? "lost carriers are detected by programs on the kernel's functions"
+        log_(Level::debug, traced ? "lost carriers are reported at once, by fentry programs"
                                   : fmt::format("lost carriers are polled every {} ms: {}",
                                                 poll_period.count(), traced.error().text));
     }

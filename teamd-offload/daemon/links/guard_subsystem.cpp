@@ -125,7 +125,7 @@ void Guard::update() {
     if (!plan.aside.empty())
         running.failure(context_.log, Level::notice, "guard: drops nothing: ", plan.aside);
     else if (!running.failure.text().empty()) {
-        context_.log(Level::notice, "guard: drops again what nobody on this host wants");
+        context_.log(Level::notice, "guard: drops frames for other hosts again");
         running.failure.clear();
     }
     running.plan = std::move(plan);

@@ -49,7 +49,7 @@ protected:
 };
 
 TEST_F(CarrierMonitor, reports_before_the_kernel) {
-    EXPECT_THAT(team_.log(), testing::HasSubstr("lost carriers are detected by programs"))
+    EXPECT_THAT(team_.log(), testing::HasSubstr("lost carriers are reported at once, by fentry programs"))
         << "Debian's kernels support fentry programs";
     // Repeat: the kernel's delay starts with the previous event, and a busy machine may delay the daemon too,
     // but not each time.

@@ -66,10 +66,10 @@ TEST(OffloadShow, names_the_port_that_limits_the_team) {
         EXPECT_EQ(0, said.status) << said.err;
         EXPECT_THAT(said.out, HasSubstr("\neth3   off"));
         EXPECT_THAT(said.out, HasSubstr("\n!  required, but not on\n"));
-        EXPECT_THAT(said.out, HasSubstr("\neth2 holds the team back: it has no tx-esp-segmentation, which is "
+        EXPECT_THAT(said.out, HasSubstr("\neth2 limits the team: it has no tx-esp-segmentation, which is "
                                         "required; it is used anyway\n"));
         EXPECT_THAT(said.out,
-                    HasSubstr("\neth3 holds the team back: it has tx-tcp-segmentation, tx-tcp6-segmentation "
+                    HasSubstr("\neth3 limits the team: it has tx-tcp-segmentation, tx-tcp6-segmentation "
                               "off, as configured; others have it on\n"));
         EXPECT_THAT(said.out, AnyOf(HasSubstr("\neth3: nothing to segment now\n"),
                                     HasSubstr("little or nothing is segmented now\n"), // neighbour discovery
@@ -84,7 +84,7 @@ TEST(OffloadShow, shows_a_demoted_port) {
         {"tx-esp-segmentation": "require", "lacking": "demote"}}})"));
     bring_up(wires, team);
     EXPECT_THAT(ask(team, "offload").out,
-                HasSubstr("eth2 holds the team back: it has no tx-esp-segmentation, which is required; it "
+                HasSubstr("eth2 limits the team: it has no tx-esp-segmentation, which is required; it "
                           "carries only while no other port can\n"));
 }
 
@@ -99,7 +99,7 @@ TEST(OffloadShow, names_the_port_that_limits_packet_size) {
     wires.host().ip("link set eth1 gso_max_size 20000");
     EXPECT_TRUE(eventually("all ports have the same limit", [&] {
         const auto said = ask(team, "offload").out;
-        return said.find("no port holds the team back\n") != std::string::npos;
+        return said.find("no port limits the team\n") != std::string::npos;
     }));
 }
 

@@ -217,11 +217,11 @@ Result<> PortSet::fit(const Link& link, PortBefore& before) {
     const bool same_all = backup == nullptr || backup->hwaddr_policy == HwaddrPolicy::same_all;
     if (link.mtu != team.mtu)
         if (auto done = links.set_mtu(link.index, team.mtu); !done)
-            return within(fmt::format("does not take the team's MTU of {} bytes", team.mtu),
+            return within(fmt::format("refuses the team's MTU of {} bytes", team.mtu),
                           std::move(done.error()));
     if (same_all && link.address != team.address)
         if (auto done = set_address(context_, link, team.address); !done)
-            return within(fmt::format("does not take the address {}", text_of(team.address)),
+            return within(fmt::format("refuses the address {}", text_of(team.address)),
                           std::move(done.error()));
     TEAMO_TRY(attach(before));
     constexpr std::uint32_t flags = IFF_UP | IFF_ALLMULTI;

@@ -58,7 +58,7 @@ TEST(Live, shows_shares_of_ports_and_cpus) {
     const auto lines = lines_of(live_text("team0", live_figures(earlier, later)));
     EXPECT_EQ("team0: 2.0 s", lines[0]);
     EXPECT_THAT(lines[2], HasSubstr("eth1  "));
-    EXPECT_THAT(lines[2], HasSubstr(" 400.0   50.0 %   40000 ")) << "sent";
+    EXPECT_THAT(lines[2], HasSubstr(" 400.0   50.0 %     40000 ")) << "sent";
     EXPECT_THAT(lines[2], HasSubstr(" 120.0   75.0 % ")) << "received";
     EXPECT_THAT(lines[7], HasSubstr("50 %         5 %  16.7 %"));
     EXPECT_THAT(lines[8], HasSubstr("25 %        25 %  83.3 %"));
@@ -72,7 +72,7 @@ TEST(Live, has_no_mean_size_where_cards_count) {
     auto by_cards = later;
     by_cards.state.datapath = "team";
     const auto figures = live_figures(earlier, by_cards);
-    EXPECT_THAT(lines_of(live_text("team0", figures))[2], HasSubstr(" 400.0   50.0 %       - "));
+    EXPECT_THAT(lines_of(live_text("team0", figures))[2], HasSubstr(" 400.0   50.0 %         - "));
     const auto document = live_json("team0", figures);
     EXPECT_EQ(json::Value(), json::child(json::child(document, "total"), "tx_mean_skb_bytes"));
 }

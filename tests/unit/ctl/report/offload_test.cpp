@@ -62,7 +62,7 @@ TEST(OffloadTable, has_a_row_for_each_port_and_one_for_the_team) {
               "eth1    on   on   on   on    -  on  on  on    on       -    -    65536         0\n"
               "eth2    on   on   on   on    -  on  on  on  part       -    -    65536         0\n"
               "team0   on   on   on   on    -  on  on  on    on       -    -    65536         0\n"
-              "no port holds the team back\n");
+              "no port limits the team\n");
 }
 
 TEST(OffloadTable, marks_lacking_offloads_and_those_not_as_configured) {
@@ -93,7 +93,7 @@ TEST(OffloadRemarks, report_lacking_offloads_and_whether_the_port_is_used) {
     switch_off(port, {"tx-tcp-segmentation"});
     port.required = port.lacking = {"tx-tcp-segmentation", "tx-esp-segmentation"};
     EXPECT_THAT(offload_remarks(offload),
-                ElementsAre("eth2 holds the team back: it has no tx-esp-segmentation and has "
+                ElementsAre("eth2 limits the team: it has no tx-esp-segmentation and has "
                             "tx-tcp-segmentation off, which is required; it is used anyway"));
     port.last = port.gave_up = true;
     port.repaired = 15;
@@ -111,20 +111,20 @@ TEST(OffloadRemarks, distinguish_configured_off_from_missing) {
     switch_off(offload.ports[2], {"tx-udp-segmentation"});
     offload.ports[2].changeable.erase("tx-udp-segmentation");
     EXPECT_THAT(offload_remarks(offload),
-                ElementsAre("eth1 holds the team back: it has tx-tcp-segmentation off, as configured; others "
+                ElementsAre("eth1 limits the team: it has tx-tcp-segmentation off, as configured; others "
                             "have it on",
-                            "eth2 holds the team back: it has tx-udp-segmentation off, which others have on",
-                            "eth3 holds the team back: it has no tx-udp-segmentation, which others have"));
+                            "eth2 limits the team: it has tx-udp-segmentation off, which others have on",
+                            "eth3 limits the team: it has no tx-udp-segmentation, which others have"));
     for (auto& port : offload.ports)
         switch_off(port, {"tx-udp-segmentation", "tx-tcp-segmentation"});
-    EXPECT_THAT(offload_remarks(offload), ElementsAre("no port holds the team back")) << "no port has it";
+    EXPECT_THAT(offload_remarks(offload), ElementsAre("no port limits the team")) << "no port has it";
 }
 
 TEST(OffloadRemarks, take_a_generic_checksum_for_all_protocols) {
     auto offload = good_offloads(2);
     switch_off(offload.ports[0], {"tx-checksum-ip-generic"});
     offload.ports[0].active.insert({"tx-checksum-ipv4", "tx-checksum-ipv6"});
-    EXPECT_THAT(offload_remarks(offload), ElementsAre("no port holds the team back"));
+    EXPECT_THAT(offload_remarks(offload), ElementsAre("no port limits the team"));
     offload.ports[0].active.erase("tx-checksum-ipv6");
     EXPECT_THAT(offload_remarks(offload), ElementsAre(HasSubstr("it has no tx-checksum-ipv6")));
 }

@@ -95,14 +95,14 @@ TEST(StatsTables, have_a_total_and_no_mean_of_no_packets) {
     state.ports[0].counters = {
         .tx_packets = 2, .tx_bytes = 3001, .rx_packets = 0, .rx_bytes = 0, .rx_dropped = 7};
     EXPECT_EQ(stats_text(state),
-              "port   tx packets  tx bytes  tx skb  rx packets  rx bytes  rx skb  rx dropped\n"
-              "eth1            2      3001    1501           0         0       -           7\n"
-              "eth2            0         0       -           0         0       -           0\n"
-              "total           2      3001    1501           0         0       -           7\n");
+              "port   tx packets  tx bytes  tx B/skb  rx packets  rx bytes  rx B/skb  rx dropped\n"
+              "eth1            2      3001      1501           0         0         -           7\n"
+              "eth2            0         0         -           0         0         -           0\n"
+              "total           2      3001      1501           0         0         -           7\n");
     state.datapath = "team"; // cards count the packets on the wire
     EXPECT_THAT(
         stats_text(state),
-        HasSubstr("\neth1            2      3001       -           0         0       -           7\n"));
+        HasSubstr("\neth1            2      3001         -           0         0         -           7\n"));
     EXPECT_EQ(nullptr, json::child(json::child(stats_json(state), "total"), "tx_mean_skb_bytes").integer());
 }
 
