@@ -225,15 +225,6 @@ std::optional<Value> runner_of(const TeamStatus& status) {
     return std::nullopt;
 }
 
-constexpr auto benchmark_fields = [](auto field, auto& result) {
-    using enum BenchmarkEffect;
-    field.name("effect", result.effect, {unclear, none, gain, loss});
-    field("bytes_with", result.bytes_with);
-    field("bytes_without", result.bytes_without);
-    field("cpu_ns_per_kib_with", result.cpu_with);
-    field("cpu_ns_per_kib_without", result.cpu_without);
-};
-
 constexpr auto refused_fields = [](auto field, auto& refused) {
     field("what", refused.what);
     field("where", refused.where);
@@ -308,7 +299,6 @@ constexpr auto team_fields = [](auto field, auto& team) {
     field.object("guard", team.guard, guard_fields);
     field.object("shared_by_all", team.common, domain_fields);
     field.document("balance", team.balance, balance_document, read_balance);
-    if (!field.omits(team.benchmarks)) field.by_name("benchmarks", team.benchmarks, benchmark_fields);
     if (!field.omits(team.refused)) field.list("refused", team.refused, refused_fields);
     if (!field.omits(team.programs)) field.list("programs", team.programs, program_fields);
 };

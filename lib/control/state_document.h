@@ -30,7 +30,6 @@ struct TeamState {
     std::optional<InterruptStatus> interrupts;
     std::optional<WorkersStatus> workers;
     std::optional<GuardStatus> guard;
-    std::map<std::string, BenchmarkResult> benchmarks{}; ///< by step
     std::vector<RefusedStatus> refused{};
     std::vector<ProgramStatus> programs{};
     json::Value document; ///< the whole document

@@ -153,7 +153,15 @@ constexpr auto port_interrupt_fields = [](auto field, auto& port) {
     field.cpu_text("rps", port.now.rps);
     field("shares_with", port.shares);
     field.name("source", port.now.source, {none, netdev, names, counts, ungrouped});
+    field("threads_stay", port.threads_stay);
     field.cpu_text("xps", port.now.xps);
+};
+
+constexpr auto writer_fields = [](auto field, auto& writer) {
+    using enum InterruptWriter::Program;
+    field.name("program", writer.program, {irqbalance, udevd});
+    field("spares_ports", writer.spares_ports);
+    field("text", writer.text);
 };
 
 constexpr auto interrupt_fields = [](auto field, auto& status) {
@@ -162,7 +170,7 @@ constexpr auto interrupt_fields = [](auto field, auto& status) {
     field("managed", status.managed);
     field.name("policy", status.policy, {unique, off});
     field.by_name("ports", status.ports, port_interrupt_fields);
-    field("writers", status.writers);
+    field.list("writers", status.writers, writer_fields);
 };
 
 // ---- workers ---------------------------------------------------------------------------------------

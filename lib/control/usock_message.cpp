@@ -54,11 +54,11 @@ std::string read(const std::string& text, bool& value) {
 std::string read(const std::string& text, std::uint8_t& bucket) {
     const auto number = whole_number<std::uint8_t>(text);
     bucket = number.value_or(0);
-    return number ? "" : text + " is no bucket; buckets are 0 to 255.";
+    return number ? "" : text + " is not a bucket: buckets are 0 to 255.";
 }
 std::string read(const std::string& text, pid_t& process) {
     process = whole_number<pid_t>(text).value_or(0);
-    return process > 0 ? "" : text + " is no process number.";
+    return process > 0 ? "" : text + " is not a process ID.";
 }
 
 template <class Word>
@@ -71,7 +71,7 @@ std::string read(std::string_view text, Word& value, std::initializer_list<Word>
     return wrong;
 }
 std::string read(const std::string& text, MoveTime& time) {
-    return read(text, time, {MoveTime::gap, MoveTime::now}, text + " is no time; it is \"gap\" or \"now\".");
+    return read(text, time, {MoveTime::gap, MoveTime::now}, text + ": \"gap\" or \"now\" expected.");
 }
 std::string read(const std::string& text, TrialState& state) {
     using enum TrialState;
@@ -79,17 +79,8 @@ std::string read(const std::string& text, TrialState& state) {
 }
 std::string read(const std::string& text, WorkerPolicy& policy) {
     return read(text, policy, {WorkerPolicy::follow, WorkerPolicy::spread},
-                text + " is no policy; it is \"follow\" or \"spread\".");
+                text + ": \"follow\" or \"spread\" expected.");
 }
-std::string read(const std::string& text, BenchmarkStep& step) {
-    return read(text, step, {BenchmarkStep::interrupts, BenchmarkStep::workers},
-                "The steps of a benchmark are interrupts and workers.");
-}
-std::string read(const std::string& text, BenchmarkEffect& effect) {
-    using enum BenchmarkEffect;
-    return read(text, effect, {unclear, none, gain, loss}, "no effect of a benchmark");
-}
-
 /// A request whose arguments are its members.
 template <class Made, auto... members>
 constexpr Method method(std::string_view name) {
@@ -102,32 +93,6 @@ constexpr Method method(std::string_view name) {
                 return invalid_arguments(std::move(wrong));
             },
             [](const Request& request) { return Arguments{written(std::get<Made>(request).*members)...}; }};
-}
-
-constexpr auto figures = [](auto& result) {
-    return std::array{&result.bytes_without, &result.bytes_with, &result.cpu_without, &result.cpu_with};
-};
-
-Parsed read_keep(Arguments&& given) {
-    BenchmarkKeep keep;
-    if (!read(given[0], keep.step).empty() || !read(given[5], keep.result.effect).empty())
-        return invalid_arguments();
-    auto next = given.begin() + 1;
-    for (auto* figure : figures(keep.result)) {
-        const auto number = whole_number<std::uint64_t>(*next++);
-        if (!number || *number > INT64_MAX) return invalid_arguments();
-        *figure = *number;
-    }
-    return Request{keep};
-}
-
-Arguments write_keep(const Request& request) {
-    const auto& keep = std::get<BenchmarkKeep>(request);
-    Arguments arguments{written(keep.step)};
-    for (const auto* figure : figures(keep.result))
-        arguments.push_back(written(*figure));
-    arguments.push_back(written(keep.result.effect));
-    return arguments;
 }
 
 constexpr Method with_result(Method method) {
@@ -163,8 +128,6 @@ constexpr std::array table{
     method<WorkersBind, &WorkersBind::process, &WorkersBind::policy>("WorkersBind"),
     method<WorkersRelease, &WorkersRelease::process>("WorkersRelease"),
     method<WorkersManage, &WorkersManage::managed>("WorkersManage"),
-    method<BenchmarkTry, &BenchmarkTry::step, &BenchmarkTry::state>("BenchmarkTry"),
-    Method{"BenchmarkKeep", 6, read_keep, write_keep},
 };
 static_assert(table.size() == std::variant_size_v<Request>);
 constexpr std::size_t most_arguments = std::ranges::max(table, {}, &Method::arguments).arguments;

@@ -114,24 +114,11 @@ struct WorkersManage {
     bool managed = false;
     bool operator==(const WorkersManage&) const = default;
 };
-/// Switches a step off and on for a measurement, for some seconds.
-struct BenchmarkTry {
-    BenchmarkStep step = BenchmarkStep::interrupts;
-    TrialState state = TrialState::end;
-    bool operator==(const BenchmarkTry&) const = default;
-};
-/// A result of `interrupts benchmark`, for the state document.
-struct BenchmarkKeep {
-    BenchmarkStep step = BenchmarkStep::interrupts;
-    BenchmarkResult result;
-    bool operator==(const BenchmarkKeep&) const = default;
-};
-
-using Request = std::variant<PortAdd, PortRemove, PortConfigUpdate, PortConfigDump, ConfigDump,
-                             ConfigDumpActual, StateDump, StateItemValueGet, StateItemValueSet,
-                             PortChannelClearStats, PortChannelMemberClearStats, ConfigReload, BalanceMove,
-                             BalanceFreeze, OffloadTry, InterruptsPlan, InterruptsManage, WorkersBind,
-                             WorkersRelease, WorkersManage, BenchmarkTry, BenchmarkKeep>;
+using Request =
+    std::variant<PortAdd, PortRemove, PortConfigUpdate, PortConfigDump, ConfigDump, ConfigDumpActual,
+                 StateDump, StateItemValueGet, StateItemValueSet, PortChannelClearStats,
+                 PortChannelMemberClearStats, ConfigReload, BalanceMove, BalanceFreeze, OffloadTry,
+                 InterruptsPlan, InterruptsManage, WorkersBind, WorkersRelease, WorkersManage>;
 
 /// What a client may do; each includes those before it.
 enum class Permission : std::uint8_t { none, read, change };

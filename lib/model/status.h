@@ -148,25 +148,34 @@ struct PortInterruptStatus {
     CpuSettings wanted{};               ///< the planned settings
     std::vector<std::string> shares{};  ///< other ports on its CPUs
     std::vector<std::string> refused{}; ///< what the kernel refused, and why
+    bool threads_stay = false;          ///< threads that poll its queues are not placed (threads_stay_text)
     unsigned repaired = 0;              ///< number of repairs
     bool contested = false;             ///< another program changes it again and again; we gave up
     std::string drift{};                ///< the last change by another program; empty: none
     bool operator==(const PortInterruptStatus&) const = default;
 };
 
-/// The end of a line in `writers` that the doctor does not report: the program leaves the ports alone.
-inline constexpr std::string_view left_alone = " the ports' interrupts alone";
-
-/// In `refused`: threads that poll the queues of a port are not placed (threaded NAPI).
-inline constexpr std::string_view threads_stay =
-    "its NAPI threads stay where they are: the daemon has not the rights to move them (teamd-offload(8), "
+/// Of PortInterruptStatus::threads_stay (threaded NAPI).
+inline constexpr std::string_view threads_stay_text =
+    "its NAPI threads stay where they are: the daemon may not move them (teamd-offload(8), "
     "SECURITY CONSIDERATIONS)";
+
+/// Another program that places interrupts.
+struct InterruptWriter {
+    enum class Program : std::uint8_t { irqbalance, udevd };
+    Program program = Program::irqbalance;
+    bool spares_ports = false; ///< it leaves those of the ports alone, or will
+    std::string text{};        ///< one line: what it does
+    bool operator==(const InterruptWriter&) const = default;
+};
+template <>
+inline constexpr std::array<std::string_view, 2> enum_names<InterruptWriter::Program>{"irqbalance", "udevd"};
 
 struct InterruptStatus {
     InterruptPolicy policy = InterruptPolicy::unique;
-    bool managed = true;                ///< false: restored by the administrator, until "apply"
-    std::string degraded{};             ///< why not every port has a CPU of its own; empty: each has one
-    std::vector<std::string> writers{}; ///< other programs that place interrupts, one line each
+    bool managed = true;    ///< false: restored by the administrator, until "apply"
+    std::string degraded{}; ///< why not every port has a CPU of its own; empty: each has one
+    std::vector<InterruptWriter> writers{};
     std::vector<PortInterruptStatus> ports{};
     bool operator==(const InterruptStatus&) const = default;
 };
@@ -193,33 +202,10 @@ struct WorkersStatus {
     bool operator==(const WorkersStatus&) const = default;
 };
 
-/// The measured effect of placing interrupts or binding workers: with and without, under the present load.
-enum class BenchmarkEffect : std::uint8_t {
-    unclear, ///< there was no traffic, or the rounds disagree
-    none,    ///< the same with and without
-    gain,    ///< less CPU time per KiB, or more throughput
-    loss,    ///< more CPU time per KiB, or less throughput
-};
-template <>
-inline constexpr std::array<std::string_view, 4> enum_names<BenchmarkEffect>{"unclear", "none", "gain",
-                                                                             "loss"};
-
-/// What can be switched off to see what it gains.
-enum class BenchmarkStep : std::uint8_t { interrupts, workers };
-template <>
-inline constexpr std::array<std::string_view, 2> enum_names<BenchmarkStep>{"interrupts", "workers"};
-
 /// A measurement switches something off and on, and at the end back to what it was.
 enum class TrialState : std::uint8_t { off, on, end };
 template <>
 inline constexpr std::array<std::string_view, 3> enum_names<TrialState>{"off", "on", "end"};
-
-struct BenchmarkResult {
-    std::uint64_t bytes_without = 0, bytes_with = 0; ///< medians, per second, sent and received
-    std::uint64_t cpu_without = 0, cpu_with = 0;     ///< medians of the service demand: CPU ns per KiB
-    BenchmarkEffect effect = BenchmarkEffect::unclear;
-    bool operator==(const BenchmarkResult&) const = default;
-};
 
 /// Whether the datapath itself sees that a port lost its link, so that the next packet avoids the port, also
 /// while no daemon runs.
@@ -254,7 +240,6 @@ struct TeamStatus {
     std::optional<InterruptStatus> interrupts;
     std::optional<WorkersStatus> workers;
     std::optional<GuardStatus> guard;
-    std::map<std::string, BenchmarkResult> benchmarks{}; ///< by step: the last result
     std::vector<RefusedStatus> refused{};
     std::vector<ProgramStatus> programs{}; ///< of ours, on all devices of the team
     // "setup" of the state document

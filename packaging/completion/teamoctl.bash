@@ -96,7 +96,7 @@ _teamoctl() {
         'clear statistics') choices='port' ;;
         'clear statistics port') choices=$(_teamoctl_ports "${words[0]}") ;;
         balance) choices='show hash move freeze thaw' ;;
-        interrupts) choices='show plan apply restore benchmark' ;;
+        interrupts) choices='show plan apply restore' ;;
         workers) choices='show bind release run apply restore' ;;
         'workers bind '*) choices='follow spread' ;;
         offload) choices='show' ;;

@@ -116,7 +116,6 @@ std::span<const Command> commands() {
         {.path = "interrupts plan", .run = interrupts_plan, .json = true},
         {.path = "interrupts apply", .run = send_request<control::InterruptsManage, true>},
         {.path = "interrupts restore", .run = send_request<control::InterruptsManage, false>},
-        {.path = "interrupts benchmark", .run = interrupts_benchmark, .json = true},
         {.path = "guard", .run = guard_show, .json = true},
         {.path = "workers", .run = workers_show, .json = true, .same_as = "workers show"},
         {.path = "workers show", .run = workers_show, .json = true},

@@ -55,7 +55,7 @@ CommandFunction config_dump_noports, config_diff, config_reload, state_view, sta
     port_remove_dry_run;
 CommandFunction balance_show, balance_hash, balance_move, stats_show, stats_live, metrics_show, top_show,
     offload_show, guard_show, doctor;
-CommandFunction interrupts_show, interrupts_plan, interrupts_benchmark, bench_team;
+CommandFunction interrupts_show, interrupts_plan, bench_team;
 CommandFunction workers_show, workers_bind, workers_release, workers_run;
 CheckFunction check_balance_hash, check_balance_move, check_workers_bind;
 

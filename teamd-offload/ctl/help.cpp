@@ -113,11 +113,6 @@ contested.)"},
     {"interrupts restore", "set interrupts back and leave them alone",
      R"(Sets the interrupts back to the CPUs that they had before the team started. They
 are left alone until "interrupts apply" or until the daemon restarts.)"},
-    {"interrupts benchmark", "measure what the planned CPUs gain",
-     R"(Measures CPU time per KiB and throughput of the present traffic with and without
-the planned interrupt CPUs, then with and without bound workers. Run it under
-load. It takes 30 seconds, and 45 seconds more if there are workers. Then all
-settings are restored. "doctor" reports a step that gains nothing.)"},
     {"workers show", "show workers and where packets arrive",
      R"(Shows each worker: the rule that selected it, its policy, how much it receives,
 the CPU and the port where most of it arrives, and the CPUs that it is bound to.)"},
@@ -247,7 +242,7 @@ std::string help_text(std::string_view program) {
                        "    -D --force-dbus          Force to use D-Bus interface\n"
                        "    -Z --force-zmq=ADDRESS   Refused: there is no ZeroMQ interface\n"
                        "    -U --force-usock         Force to use UNIX domain socket interface\n"
-                       "       --json                Print JSON (commands that teamdctl has not, and -n)\n"
+                       "       --json                Print JSON (not with the commands of teamdctl)\n"
                        "    -n --dry-run             Show the effect, change nothing\n"
                        "       --once                Print one reading and end (top)\n"
                        "       --measure=PORTDEV     Measure this port with and without TSO (doctor)\n"

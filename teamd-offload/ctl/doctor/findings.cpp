@@ -38,8 +38,8 @@ Value trial_json(const Trial& trial) {
 Findings all_findings(const Readings& readings) {
     Findings all;
     for (auto* findings : {carrying_findings, device_findings, program_findings, drop_findings,
-                           balance_findings, trial_findings, benchmark_findings, placement_findings,
-                           redundancy_findings, interrupt_findings, aggregation_findings}) {
+                           balance_findings, trial_findings, placement_findings, redundancy_findings,
+                           interrupt_findings, aggregation_findings}) {
         const auto found = findings(readings);
         all.insert(all.end(), found.begin(), found.end());
     }

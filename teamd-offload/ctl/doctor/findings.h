@@ -75,7 +75,6 @@ Findings drop_findings(const Readings& readings);
 Findings program_findings(const Readings& readings); ///< BPF programs that are lost, or behind others
 Findings balance_findings(const Readings& readings);
 Findings trial_findings(const Readings& readings);
-Findings benchmark_findings(const Readings& readings);   ///< steps that gained nothing
 Findings placement_findings(const Readings& readings);   ///< slots, PCI Express links, NUMA nodes
 Findings redundancy_findings(const Readings& readings);  ///< what all ports share; switches
 Findings interrupt_findings(const Readings& readings);   ///< from "interrupts" in the state

@@ -27,10 +27,10 @@ bool has_misplaced(const PortInterruptStatus& port) {
     });
 }
 
-/// The unit has not the rights to move kernel threads.
+/// The unit does not have the rights to move kernel threads.
 void add_threads(const Readings& readings, const PortInterruptStatus& port, Findings& findings) {
-    if (std::ranges::find(port.refused, threads_stay) == port.refused.end()) return;
-    findings.push_back({warning, port.name, std::string(threads_stay),
+    if (!port.threads_stay) return;
+    findings.push_back({warning, port.name, std::string(threads_stay_text),
                         fmt::format("install -D -m 644 /usr/share/teamd-offload/systemd/bind-threads.conf "
                                     "/etc/systemd/system/teamd-offload@{0}.service.d/bind-threads.conf && "
                                     "systemctl daemon-reload && systemctl restart teamd-offload@{0}",
@@ -39,12 +39,10 @@ void add_threads(const Readings& readings, const PortInterruptStatus& port, Find
 
 /// A warning only if an interrupt arrives at another CPU than planned; XPS and RPS matter less.
 void add_refused(const Readings& readings, const PortInterruptStatus& port, Findings& findings) {
-    auto refused = port.refused;
-    std::erase(refused, threads_stay);
-    if (refused.empty()) return;
-    const auto more = refused.size() - 1;
+    if (port.refused.empty()) return;
+    const auto more = port.refused.size() - 1;
     findings.push_back({has_misplaced(port) ? warning : note, port.name,
-                        fmt::format("the kernel refused a setting: {}{}", refused.front(),
+                        fmt::format("the kernel refused a setting: {}{}", port.refused.front(),
                                     more == 0 ? "" : fmt::format(", and {} more", more)),
                         "to try again: " + apply_command(readings)});
 }
@@ -64,14 +62,14 @@ void add_degraded(const Readings& readings, const InterruptStatus& interrupts, F
                                    : "use more CPUs or fewer ports"});
 }
 
-void add_writer(const std::string& team, const std::string& writer, Findings& findings) {
-    if (writer.ends_with(left_alone)) return;
-    if (writer.starts_with("irqbalance"))
-        findings.push_back({warning, team, writer,
+void add_writer(const std::string& team, const InterruptWriter& writer, Findings& findings) {
+    if (writer.spares_ports) return;
+    if (writer.program == InterruptWriter::Program::irqbalance)
+        findings.push_back({warning, team, writer.text,
                             "configure it to use /usr/share/teamd-offload/irqbalance/teamd-offload-policy, "
                             "or stop it: systemctl stop irqbalance"});
     else // udevd sets it once when a device appears, and the daemon repairs that
-        findings.push_back({note, team, writer, "remove this setting, then: udevadm control --reload"});
+        findings.push_back({note, team, writer.text, "remove this setting, then: udevadm control --reload"});
 }
 
 /// For interrupts that the daemon does not manage. Leaves out interrupts that may arrive at several CPUs.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// What measurements with and without TSO, and with and without the steps of `interrupts benchmark`, found.
+// What measurements with and without TSO found.
 #include "ctl/doctor/findings.h"
 #include "text/numbers.h"
 
@@ -69,20 +69,6 @@ Findings trial_findings(const Readings& readings) {
             !comparison ? Finding{note, trial.port, "sent nothing while TSO was measured", again}
             : comparison->beyond_noise ? faster_without_tso(trial, *comparison)
                                        : not_faster_without_tso(readings, trial, *comparison, again));
-    }
-    return findings;
-}
-
-Findings benchmark_findings(const Readings& readings) {
-    Findings findings;
-    for (const auto& [step, result] : readings.state.benchmarks) {
-        if (result.effect != BenchmarkEffect::none && result.effect != BenchmarkEffect::loss) continue;
-        findings.push_back(
-            {result.effect == BenchmarkEffect::loss ? warning : note, readings.state.name,
-             "interrupts benchmark measured: " + text_of(step, result),
-             step == "interrupts"
-                 ? R"(in the configuration: "interrupts": {"policy": "off"})"
-                 : R"(in the configuration: remove the rule from "workers", or set its "policy" to "off")"});
     }
     return findings;
 }

@@ -6,8 +6,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <cmath>
 
 namespace teamo::ctl {
 namespace {
@@ -42,32 +40,6 @@ Range inner_range(const Pairs& pairs, Side side) {
     return {.least = values[1], .most = values[values.size() - 2]};
 }
 
-/// How a figure with the step compares to the figure without it.
-enum class Verdict : std::uint8_t { less, same, more, unclear };
-Verdict verdict(const Pairs& pairs, Figure figure) {
-    std::vector<double> ratios;
-    std::size_t less = 0, more = 0;
-    for (const auto& pair : pairs) {
-        ratios.push_back(pair.with.*figure / pair.without.*figure);
-        if (ratios.back() < 1) ++less;
-        if (ratios.back() > 1) ++more;
-    }
-    const auto ratio = median(ratios);
-    if (std::abs(ratio - 1) <= min_difference) return Verdict::same;
-    if (ratio < 1 && less + 1 >= pairs.size()) return Verdict::less;
-    if (ratio > 1 && more + 1 >= pairs.size()) return Verdict::more;
-    return Verdict::unclear;
-}
-
-std::uint64_t to_count(double figure) {
-    return static_cast<std::uint64_t>(std::llround(std::max(figure, 0.0)));
-}
-
-std::string percent(std::uint64_t without, std::uint64_t with) {
-    if (without == 0) return "";
-    return fmt::format(" ({:+.1f} %)", 100 * (static_cast<double>(with) / static_cast<double>(without) - 1));
-}
-
 } // namespace
 
 Round round_of(double bytes, const CpuReading& earlier, const CpuReading& later) {
@@ -96,42 +68,6 @@ std::optional<Comparison> compare(const Trial& trial) {
     comparison.beyond_noise = comparison.gain > min_gain && without.least > with.most &&
                               difference > std::max(with.width(), without.width());
     return comparison;
-}
-
-BenchmarkResult evaluate(const std::vector<RoundPair>& pairs) {
-    // Rounds with less than a MiB per second are too small to compare.
-    constexpr double min_bytes = 1 << 20;
-    auto usable = pairs;
-    std::erase_if(usable, [](const RoundPair& pair) {
-        return std::min(pair.without.bytes, pair.with.bytes) < min_bytes ||
-               std::min(pair.without.cpu_per_kib, pair.with.cpu_per_kib) <= 0;
-    });
-    if (usable.size() < benchmark_pairs) return {};
-    const auto with = medians(usable, &RoundPair::with), without = medians(usable, &RoundPair::without);
-    BenchmarkResult result{.bytes_without = to_count(without.bytes),
-                           .bytes_with = to_count(with.bytes),
-                           .cpu_without = to_count(1000 * without.cpu_per_kib),
-                           .cpu_with = to_count(1000 * with.cpu_per_kib)};
-    const auto cpu = verdict(usable, &Round::cpu_per_kib), throughput = verdict(usable, &Round::bytes);
-    using enum Verdict;
-    const bool gain = cpu == less || throughput == more, loss = cpu == more || throughput == less;
-    result.effect = gain && !loss                       ? BenchmarkEffect::gain
-                    : loss && !gain                     ? BenchmarkEffect::loss
-                    : cpu == same && throughput == same ? BenchmarkEffect::none
-                                                        : BenchmarkEffect::unclear;
-    return result;
-}
-
-std::string text_of(const std::string& step, const BenchmarkResult& result) {
-    if (result.bytes_with == 0) return fmt::format("{}: too little traffic for a measurement", step);
-    constexpr std::array effects{"not clear, the rounds contradict each other", "no difference", "a gain",
-                                 "a loss"};
-    return fmt::format(
-        "{}: {:.2f} µs of CPU time per KiB with it, {:.2f} without{}; {} with it, {} without{}: {}", step,
-        static_cast<double>(result.cpu_with) / 1000, static_cast<double>(result.cpu_without) / 1000,
-        percent(result.cpu_without, result.cpu_with), megabits(static_cast<double>(result.bytes_with)),
-        megabits(static_cast<double>(result.bytes_without)), percent(result.bytes_without, result.bytes_with),
-        effects[static_cast<std::size_t>(result.effect)]);
 }
 
 } // namespace teamo::ctl

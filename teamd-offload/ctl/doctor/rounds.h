@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// What TSO, or a step of `interrupts benchmark`, gains: from rounds of measurement with it and without it, in
-// turn; pure.
+// What TSO gains: from rounds of measurement with it and without it, in turn; pure.
 #pragma once
 
 #include "kernel/cpus/cpus.h"
@@ -29,8 +28,6 @@ struct RoundPair {
     Round with, without;
 };
 
-// ---- whether a port sends more without TSO -----------------------------------------------------
-
 /// By simulation (40,000 pairs of normal samples): seven pairs report a difference in 0.6 % of cases with
 /// equal means, and in 90 % with means three standard deviations apart. Four pairs without outlier removal:
 /// 0.5 % and 64 %.
@@ -57,20 +54,5 @@ struct Comparison {
 };
 /// None if there are too few rounds, or nothing was sent.
 std::optional<Comparison> compare(const Trial& trial);
-
-// ---- what a step gains -------------------------------------------------------------------------
-
-/// Five of five pairs agree by chance once in 16 times.
-constexpr std::size_t benchmark_pairs = 5;
-/// A smaller relative difference is not reported.
-constexpr double min_difference = 0.03;
-
-/// Compares CPU time per KiB and throughput by the ratios of the pairs. A gain or loss: at least four of five
-/// pairs agree and the median differs by more than 3 %. None: both medians differ by less.
-BenchmarkResult evaluate(const std::vector<RoundPair>& pairs);
-
-/// "interrupts: 2.31 µs of CPU time per KiB with it, 2.80 without (-17.5 %); 940 Mbit/s with it, 938 Mbit/s
-/// without (+0.2 %): a gain".
-std::string text_of(const std::string& step, const BenchmarkResult& result);
 
 } // namespace teamo::ctl

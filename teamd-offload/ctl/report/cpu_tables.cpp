@@ -27,7 +27,7 @@ std::string state_of(const PortInterruptStatus& port) {
     if (port.contested) return "contested";
     if (port.cpus.empty()) return "unmanaged";
     if (count_in(AffinityState::misplaced, port, vectors_of(port.now)) != 0) return "misplaced";
-    if (!port.refused.empty()) return "refused";
+    if (!port.refused.empty() || port.threads_stay) return "refused";
     // Only of queues: interrupts for link events are so rare that they are always pending.
     std::ptrdiff_t pending = 0;
     for (const auto& queue : port.now.queues)
@@ -91,13 +91,16 @@ std::vector<std::string> interrupt_remarks(const InterruptStatus& interrupts) {
         if (port.contested)
             remarks.push_back(fmt::format("{}: {}, repeatedly; the daemon gave up", port.name, port.drift));
     if (!interrupts.degraded.empty()) remarks.push_back(interrupts.degraded);
-    for (const auto& port : interrupts.ports)
+    for (const auto& port : interrupts.ports) {
         for (const auto& refused : port.refused)
             remarks.push_back(fmt::format("{}: {}", port.name, refused));
+        if (port.threads_stay) remarks.push_back(fmt::format("{}: {}", port.name, threads_stay_text));
+    }
     for (const auto& port : interrupts.ports)
         if (!port.contested && !port.drift.empty())
             remarks.push_back(fmt::format("{}: {}, and was set back", port.name, port.drift));
-    remarks.insert(remarks.end(), interrupts.writers.begin(), interrupts.writers.end());
+    for (const auto& writer : interrupts.writers)
+        remarks.push_back(writer.text);
     if (!interrupts.managed)
         remarks.emplace_back(
             interrupts.policy == InterruptPolicy::off

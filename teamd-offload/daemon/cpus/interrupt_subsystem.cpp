@@ -316,21 +316,24 @@ std::vector<PortClaim> Interrupts::claims() const {
     return claims;
 }
 
-/// Programs that also change affinities, one sentence each.
-std::vector<std::string> Interrupts::writers() const {
-    std::vector<std::string> list;
+std::vector<InterruptWriter> Interrupts::writers() const {
+    using enum InterruptWriter::Program;
+    std::vector<InterruptWriter> list;
     if (irqbalance_ && irqbalance_->status().present) {
         const auto& status = irqbalance_->status();
         const bool honoured = std::ranges::includes(status.honoured, status.asked);
-        const auto how = !status.complaint.empty()
-                             ? " is running: " + status.complaint
-                             : fmt::format("{}{}", honoured ? " leaves" : " is asked to leave", left_alone);
-        list.push_back(fmt::format("irqbalance (pid {}){}", status.pid, how));
+        const auto how = !status.complaint.empty() ? "is running: " + status.complaint
+                         : honoured                ? "leaves the ports' interrupts alone"
+                                                   : "is asked to leave the ports' interrupts alone";
+        list.push_back({.program = irqbalance,
+                        .spares_ports = status.complaint.empty(),
+                        .text = fmt::format("irqbalance (pid {}) {}", status.pid, how)});
     }
     for (const auto& port : ports_)
         if (!port.udev.empty())
-            list.push_back(fmt::format("systemd-udevd also sets the affinity of {}'s interrupts: {}",
-                                       port.name, port.udev));
+            list.push_back({.program = udevd,
+                            .text = fmt::format("systemd-udevd also sets the affinity of {}'s interrupts: {}",
+                                                port.name, port.udev)});
     return list;
 }
 
@@ -344,6 +347,7 @@ InterruptStatus Interrupts::status() const {
                                 .reason = port.plan.reason,
                                 .wanted = port.wanted,
                                 .shares = port.plan.shares_with,
+                                .threads_stay = port.threads_stay,
                                 .repaired = port.repaired,
                                 .contested = port.contested,
                                 .drift = port.drift});
@@ -351,7 +355,6 @@ InterruptStatus Interrupts::status() const {
         for (const auto& [setting, refusal] : port.refused)
             if (setting.kind != CpuSetting::Kind::thread || !port.threads_stay)
                 refused.push_back(refusal.text);
-        if (port.threads_stay) refused.emplace_back(threads_stay);
     }
     return status;
 }

@@ -113,7 +113,7 @@ private:
     void note_refusal(Followed& port, const CpuSetting& setting, const CpuList& cpus, const Error& error);
     void note_threads(Followed& port);
     void restore_unwanted(Followed& port);
-    std::vector<std::string> writers() const;
+    std::vector<InterruptWriter> writers() const;
     void remove_claims();
 
     sd_event* loop_;

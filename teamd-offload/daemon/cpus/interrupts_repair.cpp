@@ -162,7 +162,7 @@ void Interrupts::note_threads(Followed& port) {
                          return entry.first.kind == Kind::thread && port.refused.contains(entry.first);
                      }));
     if (stay && !port.threads_stay)
-        log_(Level::warning, fmt::format("port {}: {}", port.name, threads_stay), message_id::none,
+        log_(Level::warning, fmt::format("port {}: {}", port.name, threads_stay_text), message_id::none,
              {{"PORT", port.name}});
     port.threads_stay = stay;
 }

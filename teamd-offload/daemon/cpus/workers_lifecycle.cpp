@@ -86,10 +86,7 @@ void Workers::release_all() {
 
 Result<> Workers::bind(pid_t pid, WorkerPolicy policy) {
     auto reading = TEAMO_TRY(read_process(pid));
-    if (!managed_)
-        return fail(
-            EBUSY,
-            "all workers are released, by request or by a running benchmark; first run: workers apply");
+    if (!managed_) return fail(EBUSY, "all workers are released by request; first run: workers apply");
     if (is_refused()) return fail(EBUSY, refused_);
     if (find(reading.worker.id) == nullptr) {
         const auto free = refuse_of_another_team(reading.worker);

@@ -23,9 +23,8 @@ FeatureSettings switched_by_trial(const Features& features) {
 
 void Offloads::end_silent_trial() {
     if (const auto* port = tried_ ? context_.journal.port(tried_) : nullptr)
-        context_.log(Level::info,
-                     fmt::format("port {}: no request from the benchmark for {} s; TSO is restored",
-                                 port->name, longest_trial_silence.count()));
+        context_.log(Level::info, fmt::format("port {}: no request from doctor for {} s; TSO is restored",
+                                              port->name, longest_trial_silence.count()));
     end_trial();
 }
 

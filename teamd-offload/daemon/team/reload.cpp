@@ -115,8 +115,7 @@ Result<> apply_reload(TeamParts& parts, Reload reload, std::string_view file) {
     parts.subsystems.interrupts->reconfigure(before.interrupts);
     const auto policy = context.config().interrupts.policy;
     if (policy != before.interrupts.policy)
-        parts.subsystems.benchmark_pause->set_managed(BenchmarkStep::interrupts,
-                                                      policy == InterruptPolicy::unique);
+        parts.subsystems.interrupts->manage(policy == InterruptPolicy::unique);
     parts.subsystems.workers->reconfigure(before.workers);
     if (before.runner != context.config().runner && context.changed) context.changed();
     return {};

@@ -219,7 +219,7 @@ struct Begin {
     }
 
     MakeReply operator()(const control::InterruptsManage& request) const {
-        parts.subsystems.benchmark_pause->set_managed(BenchmarkStep::interrupts, request.managed);
+        parts.subsystems.interrupts->manage(request.managed);
         return done();
     }
 
@@ -234,17 +234,7 @@ struct Begin {
     }
 
     MakeReply operator()(const control::WorkersManage& request) const {
-        parts.subsystems.benchmark_pause->set_managed(BenchmarkStep::workers, request.managed);
-        return done();
-    }
-
-    MakeReply operator()(const control::BenchmarkTry& request) const {
-        return done_or_refused(parts.subsystems.benchmark_pause->request(request.step, request.state),
-                               "BenchmarkFail", "Failed to pause");
-    }
-
-    MakeReply operator()(const control::BenchmarkKeep& request) const {
-        parts.subsystems.benchmark_pause->keep(request.step, request.result);
+        parts.subsystems.workers->manage(request.managed);
         return done();
     }
 

@@ -123,7 +123,6 @@ TeamStatus status_of(TeamParts& parts) {
     status.interrupts = subsystems.interrupts->status();
     status.workers = subsystems.workers->status();
     status.guard = subsystems.guard->status();
-    status.benchmarks = subsystems.benchmark_pause->results();
     status.refused = refused_status(parts);
     status.programs = subsystems.program_watch->status();
     if (parts.reconciler.tables().mode == TransmitMode::hash && parts.context.device.team)

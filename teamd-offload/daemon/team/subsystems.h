@@ -3,7 +3,6 @@
 
 #include "daemon/balancing/balancing.h"
 #include "daemon/context/team_context.h"
-#include "daemon/cpus/benchmark_pause.h"
 #include "daemon/cpus/interrupt_subsystem.h"
 #include "daemon/cpus/port_cpus.h"
 #include "daemon/cpus/worker_subsystem.h"
@@ -35,7 +34,6 @@ struct Subsystems {
     std::unique_ptr<PortCpus> port_cpus;
     std::unique_ptr<Balancing> balancing;
     std::unique_ptr<Workers> workers;
-    std::unique_ptr<BenchmarkPause> benchmark_pause;
 
     /// `request_pass`: makes the loop run a pass soon. `lacp`: as LacpFrames::make() needs it.
     Result<> make(sd_event* loop, TeamContext& context, const std::function<void()>& request_pass,

@@ -36,7 +36,6 @@ Result<> Subsystems::make(sd_event* loop, TeamContext& context, const std::funct
     port_cpus = TEAMO_TRY(PortCpus::make(loop, log, *interrupts, request_pass));
     balancing = TEAMO_TRY(Balancing::make(loop, context, *port_cpus, request_pass));
     workers = TEAMO_TRY(Workers::make(loop, context, *interrupts));
-    benchmark_pause = TEAMO_TRY(BenchmarkPause::make(loop, log, *interrupts, *workers));
     return {};
 }
 

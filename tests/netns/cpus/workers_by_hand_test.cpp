@@ -30,61 +30,27 @@ TEST_F(Workers, binds_what_workers_run_starts) {
     EXPECT_TRUE(becomes(std::vector{cpus_[1]}, [&] { return affinity(worker.pid()); }, soon));
 }
 
-TEST_F(Workers, binds_again_after_a_killed_benchmark) {
+TEST_F(Workers, are_set_back_and_bound_again_on_request) {
     const TeamUnderTest team(with_workers(R"([{"command": "iperf3"}])"));
     const auto busy = following(team, cpus_[1]);
     const auto is_bound = [&] { return affinity(busy.server.pid()) == std::vector{cpus_[1]}; };
-    {
-        const auto benchmark =
-            Process::start({.argv = {teamoctl_program(), "team0", "interrupts", "benchmark"}});
-        ASSERT_TRUE(eventually("it is released", [&] { return !is_bound(); }, soon));
-        benchmark.signal(SIGKILL);
-    }
-    std::this_thread::sleep_for(7s);
-    ControlSocket::to("team0")->ask("BenchmarkTry", {"interrupts", "off"});
-    EXPECT_TRUE(
-        stays("the workers wait while the interrupts are measured", [&] { return !is_bound(); }, 10s));
-    EXPECT_EQ("false", team.item("workers.managed"));
-    EXPECT_TRUE(eventually("it is bound again", is_bound, 40s));
-    EXPECT_THAT(team.log(), HasSubstr("workers: no request from the benchmark"));
-}
-
-TEST_F(Workers, restore_ends_a_trial) {
-    const TeamUnderTest team(with_workers(R"([{"command": "iperf3"}])"));
-    const auto request = [&](const std::string& method, const std::vector<std::string>& words) {
-        return ControlSocket::to("team0")->ask(method, words).value_or("nothing");
-    };
-    EXPECT_THAT(request("BenchmarkTry", {"ports", "off"}),
-                HasSubstr("steps of a benchmark are interrupts and workers"));
-    EXPECT_THAT(request("BenchmarkTry", {"workers", "maybe"}), HasSubstr("A trial is on, off or end"));
-    request("BenchmarkTry", {"workers", "off"});
-    EXPECT_EQ("false", team.item("workers.managed"));
-    request("BenchmarkTry", {"workers", "end"});
-    EXPECT_EQ("true", team.item("workers.managed"));
-    request("BenchmarkTry", {"workers", "on"});
     EXPECT_EQ(0, team.teamoctl({"workers", "restore"}).status);
-    EXPECT_THAT(request("BenchmarkTry", {"workers", "on"}),
-                HasSubstr("the administrator has switched workers"));
     EXPECT_EQ("false", team.item("workers.managed"));
-    request("BenchmarkTry", {"workers", "end"});
-    EXPECT_EQ("false", team.item("workers.managed"));
-    request("BenchmarkTry", {"workers", "on"});
-    EXPECT_EQ("true", team.item("workers.managed"));
-    request("BenchmarkTry", {"workers", "end"});
-    EXPECT_EQ("false", team.item("workers.managed"));
+    EXPECT_FALSE(is_bound());
+    EXPECT_EQ(0, team.teamoctl({"workers", "apply"}).status);
+    EXPECT_TRUE(eventually("it is bound again", is_bound, soon));
 }
 
 TEST_F(Workers, refuses_invalid_processes) {
     const TeamUnderTest team(with_workers(""));
     const auto worker = server(5201);
-    EXPECT_THAT(team.teamoctl({"interrupts", "benchmark"}).err, HasSubstr("nothing to measure"));
     const auto refused = [&](std::vector<std::string> words) {
         const auto answer = team.teamoctl(words);
         EXPECT_NE(0, answer.status);
         return answer.err;
     };
     EXPECT_THAT(refused({"workers", "bind", "4000000"}), HasSubstr("process 4000000 is gone"));
-    EXPECT_THAT(refused({"workers", "bind", "0"}), HasSubstr("0 is no process number"));
+    EXPECT_THAT(refused({"workers", "bind", "0"}), HasSubstr("0 is not a process ID"));
     EXPECT_THAT(refused({"workers", "bind", "1", "hop"}), HasSubstr("\"hop\" is not a policy"));
     EXPECT_THAT(refused({"workers", "release", std::to_string(worker.pid())}),
                 HasSubstr("is no worker of this team"));

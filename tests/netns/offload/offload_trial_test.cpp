@@ -107,7 +107,7 @@ TEST(OffloadTrial, ends_after_a_killed_client) {
     }
     EXPECT_EQ("off", tso_of(wires.host(), "eth1"));
     EXPECT_TRUE(becomes(std::string("on"), [&] { return tso_of(wires.host(), "eth1"); }, 8s));
-    EXPECT_THAT(team.log(), HasSubstr("no request from the benchmark"));
+    EXPECT_THAT(team.log(), HasSubstr("no request from doctor"));
 }
 
 TEST(OffloadTrial, next_daemon_ends_it_after_a_kill) {

@@ -79,6 +79,7 @@ InterruptStatus written_interrupts() {
                              .wanted = {{{irq, 33}, {2}}, {{irq, 34}, {2, 3}}},
                              .shares = {"eth1"},
                              .refused = {"interrupt 34: the kernel keeps it"},
+                             .threads_stay = true,
                              .repaired = 3,
                              .contested = true,
                              .drift = "interrupt 33 went to CPU 0 by another program"};
@@ -97,7 +98,9 @@ InterruptStatus written_interrupts() {
     return {.policy = InterruptPolicy::off,
             .managed = false,
             .degraded = "3 ports, 2 CPUs",
-            .writers = {"irqbalance (pid 812) leaves them alone"},
+            .writers = {{.program = InterruptWriter::Program::udevd,
+                         .spares_ports = true,
+                         .text = "it leaves them alone"}},
             .ports = {port, {.name = "veth0"}}};
 }
 
@@ -173,12 +176,6 @@ TEST(RoundTrip, of_a_state) {
                                            .broadcasts = 4,
                                            .multicasts = 5,
                                            .of_a_sender = 6}};
-    status.benchmarks = {{"interrupts",
-                          {.bytes_without = 1,
-                           .bytes_with = 2,
-                           .cpu_without = 3,
-                           .cpu_with = 4,
-                           .effect = BenchmarkEffect::loss}}};
     status.refused = {{.where = "eth1", .what = "Device or resource busy"}};
     const auto document = state_document(status);
     const auto state = read_state(document);
@@ -196,7 +193,6 @@ TEST(RoundTrip, of_a_state) {
                                  .interrupts = status.interrupts,
                                  .workers = status.workers,
                                  .guard = status.guard,
-                                 .benchmarks = status.benchmarks,
                                  .refused = status.refused,
                                  .document = document}));
 }

@@ -66,7 +66,7 @@ TEST(InterruptFindings, report_refused_settings) {
 
 TEST(InterruptFindings, name_the_rights_that_threads_need) {
     auto status = two_ports();
-    status.ports[0].refused = {std::string(threads_stay)};
+    status.ports[0].threads_stay = true;
     const auto found = found_in(status);
     EXPECT_THAT(found, StartsWith("warning: eth1: its NAPI threads stay where they are"));
     EXPECT_THAT(found, testing::HasSubstr("/etc/systemd/system/teamd-offload@team0.service.d/"));
@@ -123,13 +123,11 @@ TEST(InterruptFindings, note_too_few_cpus_and_warn_if_configured) {
 
 TEST(InterruptFindings, name_programs_that_set_affinities_unless_they_spare_ours) {
     auto status = two_ports();
-    status.writers = {fmt::format("irqbalance (pid 812) leaves{}", left_alone),
-                      fmt::format("irqbalance (pid 812) is asked to leave{}", left_alone)};
+    status.writers = {{.spares_ports = true, .text = "irqbalance (pid 812) leaves them alone"}};
     EXPECT_EQ(found_in(status), nothing_found);
-    status.writers = {
-        "irqbalance (pid 812) is there: irqbalance runs without a socket, and cannot be asked to "
-        "leave our interrupts alone",
-        "systemd-udevd places the interrupts of eth1 too: IRQAffinityPolicy=spread in 10-a.link"};
+    status.writers = {{.text = "irqbalance (pid 812) is there: it has no socket"},
+                      {.program = InterruptWriter::Program::udevd,
+                       .text = "systemd-udevd places the interrupts of eth1 too"}};
     const auto findings = interrupt_findings(with(status));
     ASSERT_EQ(findings.size(), 2);
     EXPECT_EQ(findings[0].severity, Severity::warning);
@@ -142,7 +140,7 @@ TEST(InterruptFindings, report_shared_cpus_if_interrupts_are_not_managed) {
     auto status = two_ports();
     status.managed = false;
     status.policy = InterruptPolicy::off;
-    status.writers = {"irqbalance (pid 812) is there: it does not answer"};
+    status.writers = {{.text = "irqbalance (pid 812) is there: it does not answer"}};
     status.degraded = "as it was planned before";
     EXPECT_EQ(found_in(status), nothing_found);
     status.ports[1].now.queues[0].vectors[0].effective = {2};
