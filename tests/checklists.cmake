@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # cmake -DTESTS=tests -P tests/checklists.cmake: each test that tests/checklists.md and
-# docs/reliability.md name exists, also the lab's scripts, and docs/threat-model.md explains each line of the units.
+# docs/reliability.md name exists, also the lab's scripts, docs/threat-model.md explains each line of the units, and
+# docs/adr/README.md has each decision with its status and date.
 cmake_minimum_required(VERSION 3.25)
 file(GLOB_RECURSE sources ${TESTS}/*.cpp)
 set(names "")
@@ -54,4 +55,15 @@ foreach(unit IN LISTS units)
         endif()
     endforeach()
     message(STATUS "${count} lines in ${unit}")
+endforeach()
+
+file(READ ${TESTS}/../docs/adr/README.md index)
+file(GLOB decisions RELATIVE ${TESTS}/../docs/adr ${TESTS}/../docs/adr/[0-9]*.md)
+foreach(decision IN LISTS decisions)
+    file(READ ${TESTS}/../docs/adr/${decision} text)
+    string(REGEX MATCH "\nStatus: ([^.]+)\\. Date: ([0-9-]+)\\.\n" ignored "${text}")
+    string(FIND "${index}" "](${decision}) " place)
+    if(place EQUAL -1 OR NOT index MATCHES "${decision}\\)[^|]*\\| ${CMAKE_MATCH_1} \\| ${CMAKE_MATCH_2} \\|")
+        message(SEND_ERROR "docs/adr/README.md does not have ${decision} with its status and date")
+    endif()
 endforeach()
