@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// What `teamo-bench serve` reads from its clients, and the files that `teamo-bench report` and others read. Both
-// read back the same after they are written again.
+// What `teamo-bench serve` reads from its clients, and the files that `teamo-bench report` and others read.
+// Both read back the same after they are written again.
+//
 // fuzz: -max_len=4096
 #include "bench/json.h"
 #include "bench/load/order.h"

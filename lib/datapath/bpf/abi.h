@@ -15,8 +15,8 @@
 #define TEAMO_BUCKETS 256u
 #define TEAMO_SLOTS 9u /* slot 0 is none, 1 to 8 are ports */
 #define TEAMO_NO_SLOT 0u
-#define TEAMO_CPUS 8192u   /* the largest CONFIG_NR_CPUS */
-#define TEAMO_FLOWS 65536u /* remembered flows if the hash is by CPU */
+#define TEAMO_CPUS 8192u      /* the largest CONFIG_NR_CPUS */
+#define TEAMO_FLOWS 65536u    /* remembered flows if the hash is by CPU */
 #define TEAMO_TCP_FLOWS 4096u /* see tcp.bpf.h */
 
 /* The fragments of a transmit hash: the bits of HashField in lib/model/config.h. */
@@ -38,10 +38,10 @@ enum teamo_mode {
 
 /* Map "teamo_team", one element. Written by the daemon when the team changes, read per packet. */
 struct teamo_team {
-    __u32 mode;                      /* enum teamo_mode */
-    __u32 hash_fields;               /* TEAMO_HASH_* */
-    __u32 team_ifindex;              /* the team's end: team0 */
-    __u32 inner_ifindex;             /* of a pair, the inner end: its ingress transmits, its egress delivers */
+    __u32 mode;          /* enum teamo_mode */
+    __u32 hash_fields;   /* TEAMO_HASH_* */
+    __u32 team_ifindex;  /* the team's end: team0 */
+    __u32 inner_ifindex; /* of a pair, the inner end: its ingress transmits, its egress delivers */
     __u32 port_ifindex[TEAMO_SLOTS]; /* by slot; [0] is 0 */
     __u32 port_protocol;             /* an EtherType, in network order, that stays at the ports; 0: none */
 };

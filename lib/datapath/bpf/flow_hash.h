@@ -72,7 +72,7 @@ static inline __attribute__((always_inline)) __u32 teamo_hash_ipv4(__u32 dst, __
 }
 
 /* One word of both IPv6 addresses. */
-#define TEAMO_HASH_IPV6_WORD(word, dst, src) ((dst)*TEAMO_K_DST_IP##word + (src)*TEAMO_K_SRC_IP##word)
+#define TEAMO_HASH_IPV6_WORD(word, dst, src) ((dst) * TEAMO_K_DST_IP##word + (src) * TEAMO_K_SRC_IP##word)
 
 static inline __attribute__((always_inline)) __u32 teamo_hash_ports(__u32 dst, __u32 src) {
     return dst * TEAMO_K_DST_PORT + src * TEAMO_K_SRC_PORT;

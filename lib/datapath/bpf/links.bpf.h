@@ -3,9 +3,10 @@
  * Whether a port has a link, read from the kernel's device for each packet: a lost link stops the port at the
  * next packet, also while no daemon runs.
  *
- * Whether it still is that device is known by a devmap: the kernel takes a device out of it when the device is
- * deleted or moves to another namespace (dev_map_notification()), and keeps its memory until no program can read
- * it any more. Memory, ifindex and name can all be those of another device a moment later. docs/adr/0020.
+ * Whether it still is that device is known by a devmap: the kernel takes a device out of it when the device
+ * is deleted or moves to another namespace (dev_map_notification()), and keeps its memory until no program
+ * can read it any more. Memory, ifindex and name can all be those of another device a moment later.
+ * docs/adr/0020.
  */
 #ifndef TEAMO_LINKS_BPF_H
 #define TEAMO_LINKS_BPF_H

@@ -19,10 +19,9 @@
 volatile __u32 teamo_fields = 0;
 
 SEC("tc")
-int teamo_meter(struct __sk_buff *skb)
-{
-	teamo_count_bucket(skb, teamo_bucket_of(teamo_packet_hash(skb, teamo_fields)));
-	return TC_ACT_UNSPEC;
+int teamo_meter(struct __sk_buff* skb) {
+    teamo_count_bucket(skb, teamo_bucket_of(teamo_packet_hash(skb, teamo_fields)));
+    return TC_ACT_UNSPEC;
 }
 
 char teamo_license[] SEC("license") = "GPL";

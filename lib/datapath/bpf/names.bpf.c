@@ -14,36 +14,34 @@
 struct seq_file;
 
 struct bpf_iter_meta {
-	struct seq_file *seq;
+    struct seq_file* seq;
 };
 
 struct bpf_prog_aux {
-	__u32 id;
-	char name[16];
+    __u32 id;
+    char name[16];
 };
 
 struct bpf_prog {
-	struct bpf_prog_aux *aux;
+    struct bpf_prog_aux* aux;
 };
 
 struct bpf_iter__bpf_prog {
-	struct bpf_iter_meta *meta;
-	struct bpf_prog *prog;
+    struct bpf_iter_meta* meta;
+    struct bpf_prog* prog;
 };
 #pragma clang attribute pop
 
 SEC("iter/bpf_prog")
-int teamo_names(struct bpf_iter__bpf_prog *context)
-{
-	struct teamo_program_name record = {};
-	struct bpf_prog *prog = context->prog;
+int teamo_names(struct bpf_iter__bpf_prog* context) {
+    struct teamo_program_name record = {};
+    struct bpf_prog* prog = context->prog;
 
-	if (!prog)
-		return 0;
-	record.id = BPF_CORE_READ(prog, aux, id);
-	BPF_CORE_READ_STR_INTO(&record.name, prog, aux, name);
-	bpf_seq_write(context->meta->seq, &record, sizeof(record));
-	return 0;
+    if (!prog) return 0;
+    record.id = BPF_CORE_READ(prog, aux, id);
+    BPF_CORE_READ_STR_INTO(&record.name, prog, aux, name);
+    bpf_seq_write(context->meta->seq, &record, sizeof(record));
+    return 0;
 }
 
 char teamo_license[] SEC("license") = "GPL";

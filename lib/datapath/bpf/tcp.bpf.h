@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
  *
- * Counts the TCP segments of each bucket that are sent, and those that are sent again: a port whose flows send
- * far more again than others loses packets although its link is up. Works for the host's own sockets, for other
- * namespaces, guests and routed packets alike, with every kernel.
+ * Counts the TCP segments of each bucket that are sent, and those that are sent again: a port whose flows
+ * send far more again than others loses packets although its link is up. Works for the host's own sockets,
+ * for other namespaces, guests and routed packets alike, with every kernel.
  *
- * A segment is sent again if the end of its data is not beyond the highest that its flow has sent. That is kept
- * for the last flow of each of TEAMO_TCP_FLOWS hashes; a flow that shares its place with another counts little.
+ * A segment is sent again if the end of its data is not beyond the highest that its flow has sent. That is
+ * kept for the last flow of each of TEAMO_TCP_FLOWS hashes; a flow that shares its place with another counts
+ * little.
  */
 #ifndef TEAMO_TCP_BPF_H
 #define TEAMO_TCP_BPF_H
@@ -58,7 +59,8 @@ static __always_inline void teamo_count_segments(struct __sk_buff* skb, const st
         *(volatile __u64*)entry = (__u64)check << 32 | end;
 }
 
-/* Packets without data (but a SYN begins a flow), and those whose headers are not in the linear part, are not counted. */
+/* Packets without data (but a SYN begins a flow), and those whose headers are not in the linear part, are not
+ * counted. */
 static __always_inline void teamo_count_tcp(struct __sk_buff* skb, struct teamo_bucket_counters* counters) {
     void* data = (void*)(long)skb->data;
     void* end = (void*)(long)skb->data_end;

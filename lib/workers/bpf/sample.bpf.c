@@ -12,39 +12,35 @@
 #include "sockets_abi.h"
 
 struct {
-	__uint(type, BPF_MAP_TYPE_LRU_PERCPU_HASH);
-	__uint(max_entries, TEAMO_SAMPLED_SOCKETS);
-	__type(key, __u64); /* socket cookie */
-	__type(value, struct teamo_sampled);
+    __uint(type, BPF_MAP_TYPE_LRU_PERCPU_HASH);
+    __uint(max_entries, TEAMO_SAMPLED_SOCKETS);
+    __type(key, __u64); /* socket cookie */
+    __type(value, struct teamo_sampled);
 } teamo_sample SEC(".maps");
 
 SEC("cgroup_skb/ingress")
-int teamo_count(struct __sk_buff *skb)
-{
-	struct bpf_sock *socket = skb->sk;
-	struct teamo_sampled *counted;
-	__u64 cookie;
+int teamo_count(struct __sk_buff* skb) {
+    struct bpf_sock* socket = skb->sk;
+    struct teamo_sampled* counted;
+    __u64 cookie;
 
-	if (!socket)
-		return 1;
-	socket = bpf_sk_fullsock(socket);
-	if (!socket || socket->protocol != IPPROTO_UDP)
-		return 1;
-	cookie = bpf_get_socket_cookie(skb);
-	counted = bpf_map_lookup_elem(&teamo_sample, &cookie);
-	if (!counted) {
-		struct teamo_sampled none = {};
+    if (!socket) return 1;
+    socket = bpf_sk_fullsock(socket);
+    if (!socket || socket->protocol != IPPROTO_UDP) return 1;
+    cookie = bpf_get_socket_cookie(skb);
+    counted = bpf_map_lookup_elem(&teamo_sample, &cookie);
+    if (!counted) {
+        struct teamo_sampled none = {};
 
-		bpf_map_update_elem(&teamo_sample, &cookie, &none, BPF_NOEXIST);
-		counted = bpf_map_lookup_elem(&teamo_sample, &cookie);
-		if (!counted)
-			return 1;
-	}
-	counted->bytes += skb->len;
-	counted->packets += skb->gso_segs ?: 1;
-	counted->napi = skb->napi_id;
-	counted->ifindex = skb->ifindex;
-	return 1; /* allow the packet */
+        bpf_map_update_elem(&teamo_sample, &cookie, &none, BPF_NOEXIST);
+        counted = bpf_map_lookup_elem(&teamo_sample, &cookie);
+        if (!counted) return 1;
+    }
+    counted->bytes += skb->len;
+    counted->packets += skb->gso_segs ?: 1;
+    counted->napi = skb->napi_id;
+    counted->ifindex = skb->ifindex;
+    return 1; /* allow the packet */
 }
 
 char teamo_license[] SEC("license") = "GPL";

@@ -52,7 +52,7 @@ Markup top_of(const Results& results, const std::vector<Part>& parts) {
     return element(
         "header", element("h1", "teamo-bench") + element("p", {{"class", "soft"}}, setting_text(results)) +
                       element("p", {{"class", "soft"}},
-                              fmt::format("measured {} with teamoctl {}", machine.date, machine.version)) +
+                              fmt::format("measured {} with teamo-bench {}", machine.date, machine.version)) +
                       element("nav", {{"aria-label", "sections"}}, links));
 }
 
