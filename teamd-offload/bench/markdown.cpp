@@ -162,7 +162,7 @@ std::string markdown_table(std::span<const Results> results) {
                 what.ports = ports;
                 table += markdown_row(one, all, what, index + 1);
             }
-        machines += fmt::format("{}. {}; {}; {}; CPU time: {}; teamoctl {}; {}\n", index + 1,
+        machines += fmt::format("{}. {}; {}; {}; CPU time: {}; teamo-bench {}; {}\n", index + 1,
                                 markdown_cell(setup_text(usual_case(one))), markdown_cell(setting_text(one)),
                                 markdown_cell(one.machine.cpu), basis_text(one),
                                 markdown_cell(one.machine.version), markdown_cell(one.machine.date));

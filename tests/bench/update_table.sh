@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # tests/bench/update_table.sh: puts the table of tests/bench/results/*.json into docs/performance.md, and that of the
 # host into README.md. A unit test compares them. New results:
-# build/bin/teamo-bench --self=8 --json > tests/bench/results/MACHINE.json
+# build/bin/teamo-bench --self=8 --json --oneline > tests/bench/results/MACHINE.json
 set -euo pipefail
 export LC_ALL=C # the order of the files is that of the test
 cd "$(dirname "$0")/../.."

@@ -113,7 +113,7 @@ Markup machine_part(const Results& results) {
         entry("speed of a port",
               machine.link_mbits > 0 ? fmt::format("{:.0f} Mbit/s", machine.link_mbits) : "not known") +
         entry("shaped by", machine.shaped_by.empty() ? "nothing" : machine.shaped_by) +
-        entry("nftables", or_not_known(machine.nftables)) + entry("teamoctl", or_not_known(machine.version)) +
+        entry("nftables", or_not_known(machine.nftables)) + entry("teamo-bench", or_not_known(machine.version)) +
         entry("date", or_not_known(machine.date)) + entry("profile", or_not_known(results.profile)) +
         entry("CPU time", basis_text(results));
     for (const auto& [name, value] : machine.sysctls)

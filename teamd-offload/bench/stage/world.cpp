@@ -56,9 +56,9 @@ Result<std::string> parse_report(std::string_view report) {
 /// The first process of the new process namespace: when it ends, the kernel ends all others there.
 [[noreturn]] void be_first_process(int parent_alive, int reports,
                                    const std::function<Result<std::string>()>& work) {
-    ::setsid(); // Ctrl-C is for teamoctl, which ends this process
+    ::setsid(); // Ctrl-C is for the parent, which ends this process
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    // teamoctl may have ended before the line above: then its end of this pipe is closed.
+    // The parent may have ended before the line above: then its end of this pipe is closed.
     pollfd parent{.fd = parent_alive, .events = POLLIN, .revents = 0};
     if (::poll(&parent, 1, 0) != 0) ::_exit(EXIT_FAILURE);
     sigset_t none;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// A process with process, mount and network namespaces of its own. When teamoctl ends, also by kill -9, the
+// A process with process, mount and network namespaces of its own. When its parent ends, also by kill -9, the
 // kernel ends this process and all others in its namespaces, and with them their devices and settings.
 #pragma once
 
