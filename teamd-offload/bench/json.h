@@ -13,6 +13,7 @@ namespace teamo::bench {
 inline constexpr int json_format = 1;
 
 json::Value to_json(const Results& results);
+json::Value to_json(const Case& what);
 
 /// EBADMSG: not a document of this format, or a word in it is unknown. A missing member has the value that an
 /// empty Results has.

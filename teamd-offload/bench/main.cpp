@@ -2,9 +2,9 @@
 //
 // teamo-bench: the measurements of the papers, on this machine. docs/adr/0032.
 #include "bench/command_line.h"
-#include "bench/html/report.h"
 #include "bench/json.h"
 #include "bench/load/server.h"
+#include "bench/report.h"
 #include "bench/run/engine.h"
 #include "bench/run/running_team.h"
 #include "bench/summary.h"
@@ -59,7 +59,7 @@ Result<> show(const CommandLine& line, const OptionalPrices& prices, const Resul
                   : results_text(results, prices));
     if (line.options.html.empty()) return {};
     const auto file = TEAMO_TRY(report_target(line.options.html));
-    return replace_file(file, html_report(results, prices), 0644);
+    return replace_file(file, html_report(results, prices, chart_library()), 0644);
 }
 
 Result<Results> measure_team(const CommandLine& line) {

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "bench/html/report.h"
+#include "bench/report.h"
 
-#include "bench/html/chart.h"
-#include "bench/html/markup.h"
 #include "unit/bench/sample.h"
+#include "json/fields.h"
+#include "json/parse.h"
+#include "json/write.h"
 
 #include <gmock/gmock.h>
 
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <regex>
 
 namespace teamo::bench {
 namespace {
@@ -18,9 +18,24 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-TEST(HtmlReport, escapes_every_text) {
+/// The data in a page, as its script reads it.
+json::Value data_in(const std::string& page) {
+    constexpr std::string_view begin = "<script id=\"data\" type=\"application/json\">";
+    const auto from = page.find(begin) + begin.size();
+    const auto text = page.substr(from, page.find("</script>", from) - from);
+    return json::parse(text, {.bytes = text.size()}).value();
+}
+
+std::size_t scripts_in(const std::string& page) {
+    std::size_t count = 0;
+    for (auto at = page.find("</script"); at != page.npos; at = page.find("</script", at + 1))
+        ++count;
+    return count;
+}
+
+TEST(HtmlReport, keeps_every_text_inside_its_data) {
     auto results = sample_results();
-    constexpr auto evil = "<script>alert('x')</script>\"&\x01";
+    constexpr auto evil = "</script><script>alert('x')</script>\"&/*DATA*/";
     auto& machine = results.machine;
     for (auto* text : {&machine.kernel, &machine.cpu, &machine.driver, &machine.version, &machine.date,
                        &machine.nftables, &machine.shaped_by, &results.profile})
@@ -30,62 +45,45 @@ TEST(HtmlReport, escapes_every_text) {
         measured.what.datapath = evil;
         if (!measured.skipped.empty()) measured.skipped = evil;
     }
-    const auto report = html_report(results, Prices{.currency = evil});
-    EXPECT_THAT(report, Not(HasSubstr("<script")));
-    EXPECT_THAT(report, HasSubstr("&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt;&quot;&amp;\xef\xbf\xbd"));
-    EXPECT_THAT(report, Not(HasSubstr("alert('x')")));
+    const auto page = html_report(results, Prices{.currency = evil});
+    EXPECT_EQ(scripts_in(page), scripts_in(html_report({})));
+    EXPECT_EQ(json::write(data_in(page)), json::write(report_document(results, Prices{.currency = evil})));
 }
 
 TEST(HtmlReport, refers_to_nothing_outside) {
-    const auto report = html_report(sample_results());
-    EXPECT_THAT(report, testing::Not(testing::ContainsRegex("href=\"[^#]")));
-    for (const auto* outside : {"http:", "https:", "src=", "@import", "<script", "<link"})
-        EXPECT_THAT(report, Not(HasSubstr(outside)));
+    const auto page = html_report(sample_results());
+    for (const auto* outside : {"http:", "https:", "src=", "@import", "<link", "fetch(", "import("})
+        EXPECT_THAT(page, Not(HasSubstr(outside)));
 }
 
-TEST(HtmlReport, leaves_out_charts_without_data_and_names_them) {
-    Results results = sample_results();
-    std::erase_if(results.cases, [](const Measured& one) {
-        return one.what.load != Load::stream || one.what.binding != Binding::none;
-    });
-    const auto report = html_report(results);
-    EXPECT_THAT(report, Not(HasSubstr("id=\"binding\"")));
-    EXPECT_THAT(report, HasSubstr("Not drawn, because it was not measured: What binding workers brings; "));
-    EXPECT_THAT(report, HasSubstr("id=\"pe-index\""));
+TEST(HtmlReport, has_the_papers_beside_what_was_measured) {
+    const auto document = report_document(sample_results(), std::nullopt);
+    EXPECT_EQ(json::number(json::child(json::child(document, "apa"), "transmit"), "8"), 0) << "it is a real";
+    const auto& apa = json::child(json::child(json::child(document, "apa"), "transmit"), "8");
+    ASSERT_NE(apa.real(), nullptr);
+    EXPECT_EQ(*apa.real(), 7546);
+    const auto& cases = json::array(document, "cases");
+    ASSERT_FALSE(cases.empty());
+    const auto& figures = json::child(cases.front(), "figures");
+    EXPECT_EQ(json::array(figures, "throughput").size(), 3U) << "the median and its range";
+    EXPECT_FALSE(json::array(document, "comparisons").empty());
+    EXPECT_FALSE(json::array(document, "cpus").empty());
+    EXPECT_EQ(document.find("cost"), nullptr);
 }
 
 TEST(HtmlReport, of_nothing_is_a_document) {
-    const auto report = html_report({});
-    EXPECT_THAT(report, HasSubstr("Nothing was measured."));
-    EXPECT_THAT(report, testing::EndsWith("</html>\n"));
-}
-
-TEST(HtmlReport, has_what_each_cpu_did) {
-    auto results = sample_results();
-    const auto part = [&] {
-        auto report = html_report(results);
-        report.erase(0, report.find("id=\"cpus\""));
-        return report.substr(0, report.find("</section>"));
-    };
-    const auto all = part();
-    EXPECT_THAT(all, HasSubstr(">CPU 1</text>"));
-    for (const auto* name : {"user", "system", "softirq", "irq"})
-        EXPECT_THAT(all, HasSubstr(fmt::format("<th scope=\"col\">{}</th>", name)));
-    EXPECT_THAT(all, HasSubstr("<th scope=\"row\">1</th><td>28.0</td><td>1.7</td><td>15.4</td>"));
-    for (auto& measured : results.cases)
-        for (auto& round : measured.rounds)
-            for (auto& [number, time] : round.cpus)
-                time.irq = 0;
-    EXPECT_THAT(part(), Not(HasSubstr(">irq<"))) << "it was not measured";
+    const auto page = html_report({});
+    EXPECT_THAT(page, testing::EndsWith("</html>\n"));
+    EXPECT_TRUE(json::array(data_in(page), "cases").empty());
 }
 
 /// For a look in a browser: TEAMO_REPORT=FILE writes it there (tests/bench/report_in_browser).
-TEST(HtmlReport, of_a_whole_run_has_every_chart) {
-    const auto report =
-        html_report(sample_results(), Prices{.currency = "EUR", .kwh = 0.3, .server = 5'000, .pue = 1.5});
-    EXPECT_THAT(report, Not(HasSubstr("Not drawn")));
-    EXPECT_THAT(report, HasSubstr("7546"));
-    if (const auto* path = std::getenv("TEAMO_REPORT")) std::ofstream(path) << report;
+TEST(HtmlReport, has_the_library_that_draws) {
+    const auto prices = Prices{.currency = "EUR", .kwh = 0.3, .server = 5'000, .pue = 1.5};
+    EXPECT_THAT(html_report(sample_results(), prices, "let library;"),
+                HasSubstr("<script>let library;</script>"));
+    if (const auto* path = std::getenv("TEAMO_REPORT"))
+        std::ofstream(path) << html_report(sample_results(), prices, chart_library());
 }
 
 TEST(HtmlReport, replaces_a_file_also_behind_a_link_and_nothing_else) {
@@ -105,51 +103,6 @@ TEST(HtmlReport, replaces_a_file_also_behind_a_link_and_nothing_else) {
         EXPECT_EQ(refused(other), fmt::format("{} is not a file that can be replaced", other));
     EXPECT_THAT(refused("/no/such/folder/file"), HasSubstr("cannot write /no/such/folder/file"));
     std::filesystem::remove_all(folder);
-}
-
-/// The numbers that the groups of a pattern match, in all places.
-std::vector<double> coordinates(const std::string& drawing, const std::string& pattern) {
-    std::vector<double> found;
-    const std::regex wanted(pattern);
-    for (std::sregex_iterator each(drawing.begin(), drawing.end(), wanted), end; each != end; ++each)
-        for (std::size_t at = 1; at < each->size(); ++at)
-            found.push_back(std::stod((*each)[at]));
-    return found;
-}
-
-TEST(HtmlChart, has_ranges_inside_its_scale) {
-    html::Chart chart{
-        .groups = {{.bars = {{.value = Spread{.median = 0.1, .low = -0.2, .high = 0.4, .rounds = 2}},
-                             {.value = Spread{.median = -0.1, .low = -0.2, .high = 0.9, .rounds = 2}}}}}};
-    const auto drawing = drawing_of(chart).str();
-    const auto grid = coordinates(drawing, R"re(x1="([0-9.-]+)"[^>]*class="(?:grid|zero)")re");
-    const auto ranges =
-        coordinates(drawing, R"re(x1="([0-9.-]+)"[^>]*x2="([0-9.-]+)"[^>]*class="whisker")re");
-    ASSERT_FALSE(grid.empty());
-    ASSERT_FALSE(ranges.empty());
-    EXPECT_GE(std::ranges::min(ranges), std::ranges::min(grid));
-    EXPECT_LE(std::ranges::max(ranges), std::ranges::max(grid));
-}
-
-TEST(HtmlChart, says_that_a_limit_is_not_known_where_there_is_room) {
-    const auto bar = [](double value) {
-        return html::Bar{.value = Spread{.median = value, .low = value, .high = value}, .mark = "not known"};
-    };
-    html::Chart chart{.side = html::Axis{}, .groups = {{.bars = {bar(10), bar(900)}}}};
-    const auto drawing = drawing_of(chart).str();
-    EXPECT_THAT(drawing, HasSubstr(">10 limit not known<"));
-    EXPECT_THAT(drawing, HasSubstr(">900<")) << "the side figures begin there";
-}
-
-TEST(HtmlChart, joins_only_groups_of_one_series) {
-    html::Chart chart{.side = html::Axis{}, .connected = true};
-    for (const auto* series : {"transmit", "transmit", "receive", "receive"})
-        chart.groups.push_back({.bars = {{.name = "team", .side = 1.0}}, .series = series});
-    const auto drawing = drawing_of(chart).str();
-    std::size_t lines = 0;
-    for (auto at = drawing.find("<polyline"); at != drawing.npos; at = drawing.find("<polyline", at + 1))
-        ++lines;
-    EXPECT_EQ(2U, lines);
 }
 
 } // namespace
