@@ -69,11 +69,15 @@ constexpr auto hp_points = std::to_array<HpPoint>({
     {.way = Way::both, .ports = 4, .saving = 0.26},
 });
 
-constexpr auto linux_table = std::to_array<LinuxPoint>({
-    {.way = Way::transmit, .tso = false, .mbits = 940, .cpu = 40},
-    {.way = Way::transmit, .tso = true, .mbits = 940, .cpu = 19},
-    {.way = Way::both, .tso = false, .mbits = 1500, .cpu = 82},
-    {.way = Way::both, .tso = true, .mbits = 1633, .cpu = 75},
+/// Mbit/s of Linux 2.5.33 with one port.
+struct LinuxPoint {
+    Way way;
+    unsigned ports;
+    double without, with; ///< TSO
+};
+constexpr auto linux_points = std::to_array<LinuxPoint>({
+    {.way = Way::transmit, .ports = 1, .without = 940, .with = 940},
+    {.way = Way::both, .ports = 1, .without = 1500, .with = 1633},
 });
 
 template <class Points>
@@ -106,13 +110,9 @@ std::optional<double> hp_tso_saving(Way way, unsigned ports) {
     return point == hp_points.end() ? std::nullopt : std::optional(point->saving);
 }
 
-std::span<const LinuxPoint> linux_points() { return linux_table; }
-
 std::optional<double> linux_tso_gain(Way way, unsigned ports) {
-    std::optional<double> without, with;
-    for (const auto& point : linux_table)
-        if (point.way == way && ports == 1) (point.tso ? with : without) = point.mbits;
-    return without && with ? std::optional(*with / *without - 1) : std::nullopt;
+    const auto* point = point_of(linux_points, way, ports);
+    return point == linux_points.end() ? std::nullopt : std::optional(point->with / point->without - 1);
 }
 
 } // namespace teamo::bench

@@ -28,14 +28,7 @@ std::optional<double> apa_demand_rise(Way way, unsigned ports);
 /// What TSO takes off the service demand, 0 to 1.
 std::optional<double> hp_tso_saving(Way way, unsigned ports);
 
-/// Linux 2.5.33 with one e1000 port.
-struct LinuxPoint {
-    Way way;
-    bool tso;
-    double mbits, cpu; ///< CPU in per cent
-};
-std::span<const LinuxPoint> linux_points();
-/// What TSO adds to the throughput there, 0.05 for 5 %.
+/// What TSO adds to the throughput of Linux 2.5.33 with one e1000 port, 0.05 for 5 %.
 std::optional<double> linux_tso_gain(Way way, unsigned ports);
 
 /// TCP packets of a host that sends, by HP's count: 40 and 20 acknowledgements without TSO, 1 and 20 with it.
