@@ -66,10 +66,14 @@ TEST(PortAddresses, come_back_for_no_write_of_sysctl) {
     must(wires.host(), "echo 0 > /proc/sys/net/ipv6/conf/all/disable_ipv6");
     EXPECT_TRUE(becomes("", enabled));
     EXPECT_THAT(team.log(), HasSubstr("port eth2: IPv6 is on; switched off again"));
-    // A port without a link causes no event.
+    // A port without a link causes no event, nor does the inner end, which is down while no port carries.
     wires.pull(2);
     EXPECT_TRUE(team.await_link("eth2", false));
     must(wires.host(), "echo 0 > /proc/sys/net/ipv6/conf/eth2/disable_ipv6");
+    EXPECT_TRUE(becomes("", enabled));
+    wires.pull(1);
+    EXPECT_TRUE(team.await_link("eth1", false));
+    must(wires.host(), "echo 0 > /proc/sys/net/ipv6/conf/all/disable_ipv6");
     EXPECT_TRUE(becomes("", enabled));
 }
 

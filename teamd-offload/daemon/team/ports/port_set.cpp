@@ -268,10 +268,14 @@ std::optional<Clock::time_point> PortSet::deadline() const {
 }
 
 bool PortSet::update_unreported() {
+    std::vector<IfIndex> devices;
+    for (const auto& port : ports_)
+        devices.push_back(port.index);
+    if (context_.device.inner) devices.push_back(context_.device.inner);
     bool changed = false;
-    for (const auto& port : ports_) {
-        auto* known = context_.observer->edit(port.index);
-        const auto now = context_.control.read(port.index);
+    for (const auto device : devices) {
+        auto* known = context_.observer->edit(device);
+        const auto now = context_.control.read(device);
         if (known == nullptr || !now || (now->gso_max == known->gso_max && now->ipv6 == known->ipv6))
             continue;
         known->gso_max = now->gso_max;

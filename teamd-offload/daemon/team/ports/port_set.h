@@ -76,8 +76,8 @@ public:
     /// The next time that a pass is needed without an event; none: no time.
     std::optional<Clock::time_point> deadline() const;
     /// Reads what the kernel does not report: GSO limits (net/core/rtnetlink.c: do_setlink), and that IPv6
-    /// was switched on for a port without a link or of a driver (net/ipv6/addrconf.c: addrconf_notify). True:
-    /// some have changed.
+    /// was switched on for a port without a link or of a driver, or for the inner end, which is down while no
+    /// port carries (net/ipv6/addrconf.c: addrconf_notify). True: some have changed.
     bool update_unreported();
     /// Looks for awaited devices by their names, because one that is down gets an alternative name without an
     /// event. True: one is there.
