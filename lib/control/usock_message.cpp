@@ -158,7 +158,10 @@ std::optional<std::string> unescaped(std::string_view line) {
     std::string text;
     for (std::size_t at = 0; at < line.size(); ++at) {
         const bool escape = line[at] == '\\';
-        if (escape && (++at == line.size() || (line[at] != 'n' && line[at] != '\\'))) return std::nullopt;
+        if (escape) {
+            ++at;
+            if (at == line.size() || (line[at] != 'n' && line[at] != '\\')) return std::nullopt;
+        }
         text += escape && line[at] == 'n' ? '\n' : line[at];
     }
     return text;

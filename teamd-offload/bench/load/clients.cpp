@@ -26,7 +26,7 @@ struct Client {
                                                 Refused::is_tried_again, stop);
         if (!connection || stop.stop_requested()) return std::nullopt;
         connection->set_congestion_control(setup.congestion_control);
-        return std::optional(std::move(*connection));
+        return std::move(*connection);
     }
 
     void run() const {
@@ -86,7 +86,7 @@ struct Client {
     }
 
     void fetch_pages() const {
-        std::array<char, 4 * page_size> page{};
+        std::array<char, std::size_t{4} * page_size> page{};
         while (!stop.stop_requested()) {
             const auto start = Clock::now();
             const auto connection = connect();

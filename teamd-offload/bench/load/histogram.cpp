@@ -11,7 +11,7 @@ namespace teamo::bench {
 std::size_t Histogram::class_of(std::uint64_t nanoseconds) {
     if (nanoseconds < steps) return nanoseconds;
     const auto shift = static_cast<unsigned>(std::bit_width(nanoseconds)) - std::bit_width(steps);
-    return std::min<std::size_t>((shift + 1) * steps + ((nanoseconds >> shift) - steps),
+    return std::min<std::size_t>(std::uint64_t{shift + 1} * steps + ((nanoseconds >> shift) - steps),
                                  std::size_t{steps} * powers - 1);
 }
 

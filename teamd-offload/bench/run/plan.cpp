@@ -209,8 +209,8 @@ Limit limit_of(const Measured& measured, double mbits, bool shaped) {
         if (end_busy || one_full) ++by_cpu;
     }
     // A full link says more than a busy CPU: with more CPU it would not be faster.
-    if (2 * by_link > measured.rounds.size()) return shaped ? Limit::shaper : Limit::link;
-    if (2 * by_cpu > measured.rounds.size()) return Limit::cpu;
+    if (std::size_t{2} * by_link > measured.rounds.size()) return shaped ? Limit::shaper : Limit::link;
+    if (std::size_t{2} * by_cpu > measured.rounds.size()) return Limit::cpu;
     return Limit::unknown;
 }
 
