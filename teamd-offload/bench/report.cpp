@@ -43,14 +43,10 @@ Value case_document(const Results& results, const Measured& measured) {
                   {"figures", std::move(figures)}};
 }
 
-/// By Subject.
-constexpr std::array subjects{"single_sum",      "demand_by_ports", "tso_demand",       "tso_throughput",
-                              "bare_throughput", "bare_demand",     "bound_throughput", "bound_demand"};
-
 Value comparison_document(const Comparison& one) {
     const auto paper = papers_ratio(one);
     return Object{
-        {"about", subjects.at(static_cast<std::size_t>(one.about))},
+        {"about", name_of(one.about)},
         {"title", title_of(one.about)},
         {"name", case_text(one.what)},
         {"case", to_json(one.what)},

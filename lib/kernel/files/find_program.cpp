@@ -36,4 +36,12 @@ std::string find_program(const std::string& name) {
     return "";
 }
 
+std::vector<char*> pointers_to(std::vector<std::string>& arguments) {
+    std::vector<char*> pointers;
+    for (auto& argument : arguments)
+        pointers.push_back(argument.data());
+    pointers.push_back(nullptr);
+    return pointers;
+}
+
 } // namespace teamo

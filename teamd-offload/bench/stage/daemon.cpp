@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "control/client.h"
 #include "kernel/cpus/cpus.h"
+#include "kernel/files/find_program.h"
 
 #include <fcntl.h>
 #include <sched.h>
@@ -49,10 +50,7 @@ Result<Daemon> Daemon::start(const DaemonSetup& setup, const NetNamespace& netwo
     if (!log) return fail_errno(errno, "no memory for a log");
     auto text = setup.arguments;
     text.insert(text.begin(), setup.program);
-    std::vector<char*> words;
-    for (auto& word : text)
-        words.push_back(word.data());
-    words.push_back(nullptr);
+    const auto words = pointers_to(text);
     cpu_set_t cpus;
     CPU_ZERO(&cpus);
     for (const auto cpu : setup.cpus)

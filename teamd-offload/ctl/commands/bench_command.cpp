@@ -15,10 +15,7 @@ CommandResult become_benchmark(std::vector<std::string> arguments, Arguments mor
         return fail(ENOENT, "teamo-bench is not installed: install the package teamd-offload-bench");
     arguments.insert(arguments.begin(), name);
     arguments.insert(arguments.end(), more.begin(), more.end());
-    std::vector<char*> words;
-    for (auto& argument : arguments)
-        words.push_back(argument.data());
-    words.push_back(nullptr);
+    const auto words = pointers_to(arguments);
     ::execv(program.c_str(), words.data());
     return fail_errno(errno, program);
 }

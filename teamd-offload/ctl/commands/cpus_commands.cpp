@@ -6,6 +6,7 @@
 #include "control/subsystem_documents.h"
 #include "ctl/commands.h"
 #include "ctl/report/state_tables.h"
+#include "kernel/files/find_program.h"
 
 #include <unistd.h>
 
@@ -62,10 +63,7 @@ CommandResult workers_release(Session& session, Arguments arguments) {
 CommandResult workers_run(Session& session, Arguments arguments) {
     TEAMO_TRY(session.send(control::WorkersBind{.process = ::getpid(), .policy = WorkerPolicy::follow}));
     std::vector<std::string> words(arguments.begin(), arguments.end());
-    std::vector<char*> argv;
-    for (auto& word : words)
-        argv.push_back(word.data());
-    argv.push_back(nullptr);
+    const auto argv = pointers_to(words);
     ::execvp(argv[0], argv.data());
     return fail_errno(errno, words[0]);
 }

@@ -74,10 +74,7 @@ std::uint64_t tcp_counter(std::string_view counter) {
 Result<> run_daemon(std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), find_program("teamd-offload"));
     if (arguments[0].empty()) return fail(ENOENT, "teamd-offload is not installed");
-    std::vector<char*> words;
-    for (auto& argument : arguments)
-        words.push_back(argument.data());
-    words.push_back(nullptr);
+    const auto words = pointers_to(arguments);
     // It does not inherit what waits here (SignalsWait).
     sigset_t none;
     sigemptyset(&none);
