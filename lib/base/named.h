@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string_view>
 
 namespace teamo {
@@ -32,6 +33,14 @@ template <class Enum>
     requires(!enum_names<Enum>.empty())
 constexpr const char* name_of(Enum value) {
     return enum_names<Enum>[static_cast<std::size_t>(value)].data(); // of a literal: NUL follows
+}
+
+/// None: no value has that name.
+template <class Enum>
+constexpr std::optional<Enum> named(std::string_view name) {
+    for (std::size_t number = 0; number < enum_names<Enum>.size(); ++number)
+        if (enum_names<Enum>[number] == name) return static_cast<Enum>(number);
+    return std::nullopt;
 }
 
 } // namespace teamo

@@ -2,8 +2,8 @@
 #include "control/state_document.h"
 
 #include "base/match.h"
-#include "control/document_fields.h"
 #include "control/subsystem_documents.h"
+#include "json/document.h"
 
 #include <fmt/format.h>
 
@@ -27,7 +27,7 @@ Value write_speed(const LinkStatus& link) {
 }
 void read_speed(const Value& in, LinkStatus& link) {
     std::uint32_t speed = 0;
-    from_json(in, speed);
+    json::from_json(in, speed);
     if (speed != 0) link.speed = speed;
 }
 
@@ -37,13 +37,8 @@ constexpr auto link_fields = [](auto field, auto& link) {
     field("up", link.up);
 };
 
-Value write_address(const MacAddress& address) { return teamo::text_of(address); }
-void read_address(const Value& in, MacAddress& address) {
-    address = parse_mac_address(json::string_of(in)).value_or(MacAddress{});
-}
-
 constexpr auto ifinfo_fields = [](auto field, auto& device) {
-    field.as("dev_addr", device.address, write_address, read_address);
+    field.text("dev_addr", device.address, parse_mac_address);
     field.write_only("dev_addr_len", static_cast<int>(device.address.bytes.size()));
     field("ifindex", device.ifindex.value);
     field("ifname", device.name);
@@ -175,11 +170,10 @@ Value loss_of(const LossStatus& loss) {
 }
 
 constexpr auto switch_fields = [](auto field, auto& at) {
-    using enum SwitchSource;
     field("id", at.id);
     field("name", at.name);
     field("port", at.port);
-    field.name("source", at.source, {none, lldp, lacp});
+    field.name("source", at.source);
 };
 
 constexpr auto domain_fields = [](auto field, auto& domain) {
@@ -262,10 +256,9 @@ constexpr auto guard_drop_fields = [](auto field, auto& dropped) {
 };
 
 constexpr auto guard_fields = [](auto field, auto& guard) {
-    using enum GuardMode;
     field("aside", guard.aside);
     field.object("dropped", guard.dropped, guard_drop_fields);
-    field.name("mode", guard.mode, {off, arp, full});
+    field.name("mode", guard.mode);
     field("passed", guard.passed);
 };
 
@@ -315,7 +308,7 @@ std::size_t closing_quote(std::string_view rest) {
 } // namespace
 
 json::Value state_document(const TeamStatus& status) {
-    auto document = write_fields(status, team_fields);
+    auto document = json::write_fields(status, team_fields);
     document.set(setup_key, setup_of(status));
     if (auto runner = runner_of(status)) document.set("runner", std::move(*runner));
     return document;
@@ -325,7 +318,7 @@ Result<TeamState> read_state(json::Value document) {
     if (json::child(document, datapath_key).object() == nullptr)
         return fail(ENOTSUP,
                     "this command needs teamd-offload, but the daemon of this team is another program");
-    auto state = read_fields<TeamState>(document, team_fields);
+    auto state = json::read_fields<TeamState>(document, team_fields);
     state.runner = json::text(json::child(document, setup_key), runner_name_key);
     if (state.offload) state.offload->team.name = state.name;
     state.document = std::move(document);

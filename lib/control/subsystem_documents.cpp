@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "control/subsystem_documents.h"
 
-#include "base/whole_number.h"
-#include "control/document_fields.h"
+#include "json/document.h"
 
 #include <fmt/format.h>
 
@@ -25,14 +24,12 @@ constexpr auto port_balance_fields = [](auto field, auto& port) {
 };
 
 constexpr auto move_fields = [](auto field, auto& move) {
-    using enum MoveEnd;
-    using enum MoveReason;
     field("ago_ms", move.ago);
     field("bucket", move.bucket);
-    field.name("end", move.end, {pending, in_gap, forced, given_up});
+    field.name("end", move.end);
     field("from", move.from);
     field.percent("gain_percent", move.gain);
-    field.name("reason", move.reason, {load, offload, by_hand, membership});
+    field.name("reason", move.reason);
     field("to", move.to);
     field("waited_ms", move.waited);
 };
@@ -46,7 +43,7 @@ constexpr auto bucket_fields = [](auto field, auto& balance) {
     field("next_ports", balance.next_ports);
 };
 
-json::Value write_hash(HashFields fields) { return to_json(hash_field_names(fields)); }
+json::Value write_hash(HashFields fields) { return json::to_json(hash_field_names(fields)); }
 
 void read_hash(const json::Value& names, HashFields& fields) {
     if (names.array() == nullptr) return;
@@ -89,8 +86,7 @@ constexpr auto device_offload_fields = [](auto field, auto& device) {
 };
 
 constexpr auto offload_fields = [](auto field, auto& status) {
-    using enum Lacking;
-    field.name("lacking", status.lacking, {accept, demote, refuse});
+    field.name("lacking", status.lacking);
     field.by_name("ports", status.ports, device_offload_fields);
     field("repair", status.repair);
     field.object("team", status.team, device_offload_fields);
@@ -139,7 +135,6 @@ auto queue_fields(auto& wanted) {
 }
 
 constexpr auto port_interrupt_fields = [](auto field, auto& port) {
-    using enum VectorSource;
     field("contested", port.contested);
     field("cpus", port.cpus);
     field("drift", port.drift);
@@ -152,44 +147,26 @@ constexpr auto port_interrupt_fields = [](auto field, auto& port) {
     field("repaired", port.repaired);
     field.cpu_text("rps", port.now.rps);
     field("shares_with", port.shares);
-    field.name("source", port.now.source, {none, netdev, names, counts, ungrouped});
+    field.name("source", port.now.source);
     field("threads_stay", port.threads_stay);
     field.cpu_text("xps", port.now.xps);
 };
 
 constexpr auto writer_fields = [](auto field, auto& writer) {
-    using enum InterruptWriter::Program;
-    field.name("program", writer.program, {irqbalance, udevd});
+    field.name("program", writer.program);
     field("spares_ports", writer.spares_ports);
     field("text", writer.text);
 };
 
 constexpr auto interrupt_fields = [](auto field, auto& status) {
-    using enum InterruptPolicy;
     field("degraded", status.degraded);
     field("managed", status.managed);
-    field.name("policy", status.policy, {unique, off});
+    field.name("policy", status.policy);
     field.by_name("ports", status.ports, port_interrupt_fields);
     field.list("writers", status.writers, writer_fields);
 };
 
 // ---- workers ---------------------------------------------------------------------------------------
-
-constexpr auto write_bytes = [](const auto& bytes_by_key) {
-    json::Object object;
-    for (const auto& [key, bytes] : bytes_by_key)
-        object.push_back({fmt::format("{}", key), to_json(bytes)});
-    return object;
-};
-/// The keys are CPUs or names of ports.
-constexpr auto read_bytes = []<class Key>(const json::Value& in, std::map<Key, std::uint64_t>& bytes) {
-    if (in.object() == nullptr) return;
-    for (const auto& member : *in.object())
-        if constexpr (std::is_same_v<Key, std::string>)
-            from_json(member.value, bytes[member.key]);
-        else if (const auto cpu = whole_number<Key>(member.key))
-            from_json(member.value, bytes[*cpu]);
-};
 
 json::Value write_rule(const WorkerRule& rule) { return text_of(rule); }
 /// Reads what text_of(WorkerRule) has written: "unit worker@*.service".
@@ -203,15 +180,13 @@ void read_rule(const json::Value& in, WorkerRule& rule) {
 }
 
 constexpr auto rule_fields = [](auto field, auto& rule) {
-    using enum WorkerPolicy;
-    field.name("policy", rule.policy, {off, follow, spread});
+    field.name("policy", rule.policy);
     field.as("rule", rule, write_rule, read_rule);
 };
 
 constexpr auto worker_fields = [](auto field, auto& status) {
-    using enum WorkerPolicy;
-    field.as("bytes_by_cpu", status.traffic.by_cpu, write_bytes, read_bytes);
-    field.as("bytes_by_port", status.traffic.by_port, write_bytes, read_bytes);
+    field("bytes_by_cpu", status.traffic.by_cpu);
+    field("bytes_by_port", status.traffic.by_port);
     field("bytes_per_second", status.traffic.bytes);
     field("cgroup", status.worker.cgroup);
     field("command", status.worker.command);
@@ -219,7 +194,7 @@ constexpr auto worker_fields = [](auto field, auto& status) {
     field.cpu_text("cpus", status.cpus);
     field("packets_per_second", status.traffic.packets);
     field("pid", status.worker.id.pid);
-    field.name("policy", status.policy, {off, follow, spread});
+    field.name("policy", status.policy);
     field("reason", status.reason);
     field("rule", status.rule);
     field("threads", status.worker.threads);
@@ -238,34 +213,42 @@ constexpr auto workers_fields = [](auto field, auto& status) {
 
 } // namespace
 
-json::Value balance_document(const BalanceStatus& balance) { return write_fields(balance, balance_fields); }
-
-json::Value port_balance_document(const PortBalance& port) { return write_fields(port, port_balance_fields); }
-
-BalanceStatus read_balance(const json::Value& document) {
-    return read_fields<BalanceStatus>(document, balance_fields);
+json::Value balance_document(const BalanceStatus& balance) {
+    return json::write_fields(balance, balance_fields);
 }
 
-json::Value offload_document(const OffloadStatus& status) { return write_fields(status, offload_fields); }
+json::Value port_balance_document(const PortBalance& port) {
+    return json::write_fields(port, port_balance_fields);
+}
+
+BalanceStatus read_balance(const json::Value& document) {
+    return json::read_fields<BalanceStatus>(document, balance_fields);
+}
+
+json::Value offload_document(const OffloadStatus& status) {
+    return json::write_fields(status, offload_fields);
+}
 
 OffloadStatus read_offloads(const json::Value& document) {
-    return read_fields<OffloadStatus>(document, offload_fields);
+    return json::read_fields<OffloadStatus>(document, offload_fields);
 }
 
 json::Value interrupt_document(const InterruptStatus& status) {
-    return write_fields(status, interrupt_fields);
+    return json::write_fields(status, interrupt_fields);
 }
 
 InterruptStatus read_interrupts(const json::Value& document) {
-    return read_fields<InterruptStatus>(document, interrupt_fields);
+    return json::read_fields<InterruptStatus>(document, interrupt_fields);
 }
 
-json::Value workers_document(const WorkersStatus& status) { return write_fields(status, workers_fields); }
+json::Value workers_document(const WorkersStatus& status) {
+    return json::write_fields(status, workers_fields);
+}
 
-json::Value worker_document(const WorkerStatus& status) { return write_fields(status, worker_fields); }
+json::Value worker_document(const WorkerStatus& status) { return json::write_fields(status, worker_fields); }
 
 WorkersStatus read_workers(const json::Value& document) {
-    return read_fields<WorkersStatus>(document, workers_fields);
+    return json::read_fields<WorkersStatus>(document, workers_fields);
 }
 
 } // namespace teamo::control

@@ -34,10 +34,9 @@ enum class PortState : std::uint8_t {
     away,    ///< joined, but its device has gone; it may come back
 };
 
-constexpr const char* name_of(PortState state) {
-    constexpr std::array names{"joining", "joined", "leaving", "away"};
-    return names[static_cast<std::size_t>(state)];
-}
+template <>
+inline constexpr std::array<std::string_view, 4> enum_names<PortState>{"joining", "joined", "leaving",
+                                                                       "away"};
 
 /// A port as it was before it joined.
 struct PortBefore {
@@ -88,7 +87,7 @@ struct Journal {
 inline constexpr std::size_t longest_journal = std::size_t{64} << 20;
 inline constexpr std::string_view journal_directory = "/run/teamd-offload";
 
-/// None if the team has no journal for this network namespace. EBADMSG: it is malformed.
+/// None if the team has no journal for this network namespace. EBADMSG: it is malformed, also in one entry.
 Result<std::optional<Journal>> read_journal(std::string_view team);
 Result<> write_journal(std::string_view team, const Journal& journal);
 void remove_journal(std::string_view team);

@@ -3,7 +3,7 @@
 
 #include "base/whole_number.h"
 #include "kernel/files/process_files.h"
-#include "json/fields.h"
+#include "json/document.h"
 #include "json/parse.h"
 #include "json/write.h"
 
@@ -18,75 +18,64 @@ namespace {
 constexpr std::int64_t claims_version = 1;
 constexpr std::string_view suffix = ".cpus";
 
-double real(const json::Value& value) {
-    if (const auto* number = value.integer()) return static_cast<double>(*number);
-    return value.real() == nullptr ? 0 : *value.real();
+/// The affinity of each interrupt, as the kernel writes it.
+json::Value write_irqs(const std::map<unsigned, CpuList>& irqs) {
+    json::Object object;
+    for (const auto& [irq, cpus] : irqs)
+        object.push_back({std::to_string(irq), text_of(cpus)});
+    return object;
 }
-
-json::Value value_of(const PortClaim& port) {
-    json::Object irqs;
-    for (const auto& [irq, cpus] : port.irqs)
-        irqs.push_back({std::to_string(irq), text_of(cpus)});
-    return json::Object{{"port", port.port},
-                        {"cpus", text_of(port.cpus)},
-                        {"irqs", std::move(irqs)},
-                        {"load", port.load},
-                        {"standby", port.standby}};
-}
-
-Result<PortClaim> parse_claim(const json::Value& value) {
-    PortClaim port;
-    port.port = json::text(value, "port");
-    port.cpus = json::cpus(value, "cpus");
-    port.load = real(json::child(value, "load"));
-    if (port.port.empty() || port.cpus.empty() || !(port.load >= 0)) return fail(EBADMSG, "invalid port");
-    port.standby = json::flag(value, "standby");
-    for (const auto& [key, list, place] : json::object(value, "irqs")) {
+bool read_irqs(const json::Value& in, std::map<unsigned, CpuList>& irqs) {
+    if (in.object() == nullptr) return false;
+    for (const auto& [key, list, place] : *in.object()) {
         const auto irq = whole_number<unsigned>(key);
-        auto to = parse_cpu_list(json::string_of(list));
-        if (!irq || !to || to->empty()) return fail(EBADMSG, "invalid interrupt");
-        port.irqs.emplace(*irq, std::move(*to));
+        auto cpus = parse_cpu_list(json::string_of(list));
+        if (!irq || !cpus || cpus->empty()) return false;
+        irqs.emplace(*irq, std::move(*cpus));
     }
-    return port;
+    return true;
 }
 
-BannedIrqs parse_irqs(const json::Value& list) {
-    BannedIrqs irqs;
-    if (list.array() == nullptr) return irqs;
-    for (const auto& entry : *list.array())
-        if (const auto* irq = entry.integer(); irq != nullptr && *irq >= 0 && *irq < most_irqs)
-            irqs.insert(static_cast<unsigned>(*irq));
-    return irqs;
-}
+constexpr auto claim_fields = [](auto field, auto& port) {
+    field("port", port.port);
+    field.cpu_text("cpus", port.cpus);
+    field.as("irqs", port.irqs, write_irqs, read_irqs);
+    field.amount("load", port.load);
+    field("standby", port.standby);
+    field.require(!port.port.empty() && !port.cpus.empty(), "invalid port");
+};
 
-json::Array value_of(const BannedIrqs& irqs) { return json::Array(irqs.begin(), irqs.end()); }
+constexpr auto claims_fields = [](auto field, auto& claims) {
+    field.write_only("version", claims_version);
+    field("pid", claims.pid);
+    field("start_time", claims.start_time);
+    field.list("ports", claims.ports, claim_fields);
+    field.require(claims.pid > 0, "no \"pid\" in the file");
+};
+
+constexpr auto bans_fields = [](auto field, auto& asked) {
+    field("pid", asked.pid);
+    field("found", asked.found);
+    field("teams", asked.teams);
+    field.require(asked.pid > 0, "no \"pid\" in the file");
+};
+
+void drop_impossible(BannedIrqs& irqs) {
+    std::erase_if(irqs, [](unsigned irq) { return irq >= most_irqs; });
+}
 
 } // namespace
 
 std::string text_of(const TeamClaims& claims) {
-    json::Array ports;
-    for (const auto& port : claims.ports)
-        ports.push_back(value_of(port));
-    return json::write(json::Object{{"version", claims_version},
-                                    {"pid", static_cast<std::int64_t>(claims.pid)},
-                                    {"start_time", static_cast<std::int64_t>(claims.start_time)},
-                                    {"ports", std::move(ports)}}) +
-           "\n";
+    return json::write(json::write_fields(claims, claims_fields)) + "\n";
 }
 
 Result<TeamClaims> parse_claims(std::string_view content) {
     const auto value = json::parse(content);
     if (!value) return fail(EBADMSG, value.error().text);
     if (json::number(*value, "version") != claims_version) return fail(EBADMSG, "unsupported version");
-    TeamClaims claims;
-    claims.pid = static_cast<pid_t>(json::number(*value, "pid"));
-    claims.start_time = static_cast<std::uint64_t>(json::number(*value, "start_time"));
-    const auto* ports = value->find("ports");
-    if (claims.pid <= 0 || ports == nullptr || ports->array() == nullptr)
-        return fail(EBADMSG, "not a claims file: no \"pid\" or no \"ports\"");
-    for (const auto& entry : *ports->array())
-        claims.ports.push_back(TEAMO_TRY(parse_claim(entry)));
-    return claims;
+    if (json::child(*value, "ports").array() == nullptr) return fail(EBADMSG, "no \"ports\" in the file");
+    return json::read_strictly<TeamClaims>(*value, claims_fields);
 }
 
 Result<std::optional<LockFile>> CpuClaims::try_lock() const {
@@ -145,25 +134,16 @@ Result<> CpuClaims::write(std::string_view team, std::vector<PortClaim> ports) c
 void CpuClaims::remove(std::string_view team) const { remove_file(path_of(team)); }
 
 std::string text_of(const BansAsked& asked) {
-    json::Object teams;
-    for (const auto& [team, irqs] : asked.teams)
-        teams.push_back({team, value_of(irqs)});
-    return json::write(json::Object{{"pid", static_cast<std::int64_t>(asked.pid)},
-                                    {"found", value_of(asked.found)},
-                                    {"teams", std::move(teams)}}) +
-           "\n";
+    return json::write(json::write_fields(asked, bans_fields)) + "\n";
 }
 
 Result<BansAsked> parse_bans_asked(std::string_view text) {
     const auto value = json::parse(text);
     if (!value) return fail(EBADMSG, value.error().text);
-    BansAsked asked;
-    const auto* pid = value->find("pid");
-    if (pid == nullptr || pid->integer() == nullptr) return fail(EBADMSG, "no \"pid\" in the file");
-    asked.pid = static_cast<pid_t>(*pid->integer());
-    asked.found = parse_irqs(json::child(*value, "found"));
-    for (const auto& team : json::object(*value, "teams"))
-        asked.teams[team.key] = parse_irqs(team.value);
+    auto asked = TEAMO_TRY(json::read_strictly<BansAsked>(*value, bans_fields));
+    drop_impossible(asked.found);
+    for (auto& [team, irqs] : asked.teams)
+        drop_impossible(irqs);
     return asked;
 }
 

@@ -15,8 +15,8 @@ inline constexpr int json_format = 1;
 json::Value to_json(const Results& results);
 json::Value to_json(const Case& what);
 
-/// EBADMSG: not a document of this format, or a word in it is unknown. A missing member has the value that an
-/// empty Results has.
-Result<Results> from_json(const json::Value& document);
+/// EBADMSG: not a document of this format, or a value in it is no such one. A missing member has the value
+/// that an empty Results has.
+Result<Results> from_json(json::Value document);
 
 } // namespace teamo::bench

@@ -6,8 +6,6 @@
 #include "base/named.h"
 #include "bench/compare.h"
 
-#include <optional>
-
 namespace teamo {
 
 template <>
@@ -27,15 +25,3 @@ inline constexpr std::array<std::string_view, 8> enum_names<bench::Subject>{
     "bare_throughput", "bare_demand",     "bound_throughput", "bound_demand"};
 
 } // namespace teamo
-
-namespace teamo::bench {
-
-/// None: no value has that name.
-template <class Enum>
-constexpr std::optional<Enum> named(std::string_view name) {
-    for (std::size_t number = 0; number < enum_names<Enum>.size(); ++number)
-        if (enum_names<Enum>[number] == name) return static_cast<Enum>(number);
-    return std::nullopt;
-}
-
-} // namespace teamo::bench

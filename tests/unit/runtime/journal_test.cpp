@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "runtime/journal.h"
 
+#include "json/parse.h"
+#include "json/write.h"
+
 #include <gmock/gmock.h>
 #include <linux/if_addr.h>
 
@@ -109,17 +112,28 @@ TEST(Journal, reads_text_without_features_and_states) {
     EXPECT_TRUE(read->ports[0].ipv6_addresses.empty());
 }
 
-TEST(Journal, ignores_invalid_features_and_addresses) {
-    auto journal = sample();
-    journal.ports[0].features.clear();
-    journal.ports[0].ipv6_addresses.clear();
-    auto text = text_of(journal);
-    text.insert(text.find("\"made_clsact\""),
-                R"("features": {"rx-lro": 1}, "ipv6_addresses": [7, {"address": "fd00::x"},
-                   {"address": "10.0.0.1", "prefix": 24}, {"address": "fd00::1", "prefix": 129}], )");
-    const auto read = parse_journal(text);
-    ASSERT_TRUE(read) << read.error().text;
-    EXPECT_EQ(*read, journal);
+TEST(Journal, rejects_invalid_values) {
+    using json::Array;
+    using json::Object;
+    const std::vector<std::pair<std::string, json::Value>> all{
+        {"mtu", "1500"},
+        {"slot", 9},
+        {"state", "there"},
+        {"address", "02:00"},
+        {"features", Object{{"rx-lro", 1}}},
+        {"cpus", Array{Object{{"kind", "ir"}}}},
+        {"ipv6_addresses", Array{7}},
+        {"ipv6_addresses", Array{Object{{"address", "fd00::x"}, {"prefix", 64}}}},
+        {"ipv6_addresses", Array{Object{{"address", "10.0.0.1"}, {"prefix", 24}}}},
+        {"ipv6_addresses", Array{Object{{"address", "fd00::1"}, {"prefix", 129}}}},
+    };
+    for (const auto& [key, value] : all) {
+        auto document = json::parse(text_of(sample())).value();
+        document.find("ports")->array()->front().set(key, value);
+        const auto read = parse_journal(json::write(document));
+        ASSERT_FALSE(read) << key << " " << json::write(value);
+        EXPECT_EQ(read.error().number, EBADMSG);
+    }
 }
 
 TEST(Journal, has_processes_named_by_hand_although_none_is_bound) {
