@@ -47,4 +47,8 @@ double median(std::vector<double> values) {
     return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
 }
 
+std::optional<double> service_demand(double cpu_seconds, double bytes) {
+    return bytes > 0 ? std::optional(cpu_seconds * 1e6 / (bytes / bytes_per_kibibyte)) : std::nullopt;
+}
+
 } // namespace teamo

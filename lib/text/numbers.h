@@ -4,6 +4,7 @@
 #pragma once
 
 #include <chrono>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,6 +26,9 @@ std::string joined(const std::vector<std::string>& names);
 /// `values` must not be empty. The mean of the middle two if their number is even.
 double median(std::vector<double> values);
 
-constexpr double bytes_per_megabit = 125e3;
+/// Microseconds of CPU time for each KiB: netperf's service demand. None without bytes.
+std::optional<double> service_demand(double cpu_seconds, double bytes);
+
+constexpr double bytes_per_megabit = 125e3, bytes_per_kibibyte = 1024;
 
 } // namespace teamo

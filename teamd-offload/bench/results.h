@@ -3,6 +3,8 @@
 // What a benchmark measured, as values. Metrics, tables and the report are made from these alone.
 #pragma once
 
+#include "kernel/cpus/cpus.h"
+
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -46,21 +48,6 @@ inline Case with_load(Case what, Load load) {
     if (load != Load::stream) what.message = what.socket_buffer = 0;
     return what;
 }
-
-/// Seconds of CPU time.
-struct CpuTime {
-    double user = 0, system = 0, softirq = 0, irq = 0, idle = 0;
-    double busy() const { return user + system + softirq + irq; }
-    CpuTime& operator+=(const CpuTime& other) {
-        user += other.user;
-        system += other.system;
-        softirq += other.softirq;
-        irq += other.irq;
-        idle += other.idle;
-        return *this;
-    }
-    bool operator==(const CpuTime&) const = default;
-};
 
 /// By a port in a round. A GSO packet is one skb and many wire packets. No skbs in either direction: they
 /// were not counted.

@@ -152,6 +152,22 @@ CpuTimes times_of(const CpuColumns& columns) {
             .idle = columns.idle};
 }
 
+CpuTime time_between(const CpuColumns& earlier, const CpuColumns& later, double seconds, long ticks) {
+    CpuTime time{.user = seconds_of_ticks(earlier.user, later.user, ticks),
+                 .system = seconds_of_ticks(earlier.system, later.system, ticks),
+                 .softirq = seconds_of_ticks(earlier.softirq, later.softirq, ticks),
+                 .irq = seconds_of_ticks(earlier.irq, later.irq, ticks),
+                 .idle = std::min(idle_seconds(earlier, later, ticks), seconds)};
+    const auto counted = time.busy(), busy = busy_seconds(earlier, later, seconds, ticks);
+    if (counted <= 0) {
+        time.system = busy;
+        return time;
+    }
+    for (auto* part : {&time.user, &time.system, &time.softirq, &time.irq})
+        *part *= busy / counted;
+    return time;
+}
+
 // The line of interrupts can be long on a large machine.
 Result<std::string> read_proc_stat() { return read_file("/proc/stat", std::size_t{16} << 20); }
 
@@ -282,6 +298,16 @@ double busy_seconds(const CpuReading& earlier, const CpuReading& later, long tic
         if (const auto before = earlier.cpus.find(cpu); before != earlier.cpus.end())
             sum += busy_seconds(before->second, columns, elapsed.count(), ticks_per_second);
     return sum;
+}
+
+std::map<unsigned, CpuTime> times_between(const CpuReading& earlier, const CpuReading& later,
+                                          long ticks_per_second) {
+    const std::chrono::duration<double> elapsed = later.at - earlier.at;
+    std::map<unsigned, CpuTime> times;
+    for (const auto& [cpu, columns] : later.cpus)
+        if (const auto before = earlier.cpus.find(cpu); before != earlier.cpus.end())
+            times[cpu] = time_between(before->second, columns, elapsed.count(), ticks_per_second);
+    return times;
 }
 
 long ticks_per_second() { return ::sysconf(_SC_CLK_TCK); }

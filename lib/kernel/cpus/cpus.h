@@ -83,6 +83,24 @@ double busy_seconds(const CpuColumns& earlier, const CpuColumns& later, double e
 /// The sum of the CPUs that were online at both moments.
 double busy_seconds(const CpuReading& earlier, const CpuReading& later, long ticks_per_second);
 
+/// What a CPU did, in seconds of its time.
+struct CpuTime {
+    double user = 0, system = 0, softirq = 0, irq = 0, idle = 0;
+    double busy() const { return user + system + softirq + irq; }
+    CpuTime& operator+=(const CpuTime& other) {
+        user += other.user;
+        system += other.system;
+        softirq += other.softirq;
+        irq += other.irq;
+        idle += other.idle;
+        return *this;
+    }
+    bool operator==(const CpuTime&) const = default;
+};
+/// Of each CPU that was online at both moments: busy_seconds(), divided as the ticks are.
+std::map<unsigned, CpuTime> times_between(const CpuReading& earlier, const CpuReading& later,
+                                          long ticks_per_second);
+
 /// From the exact time if both have it.
 double idle_seconds(const CpuColumns& earlier, const CpuColumns& later, long ticks_per_second);
 

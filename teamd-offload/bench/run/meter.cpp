@@ -8,22 +8,6 @@
 namespace teamo::bench {
 namespace {
 
-CpuTime time_between(const CpuColumns& earlier, const CpuColumns& later, double seconds, long ticks) {
-    CpuTime time{.user = seconds_of_ticks(earlier.user, later.user, ticks),
-                 .system = seconds_of_ticks(earlier.system, later.system, ticks),
-                 .softirq = seconds_of_ticks(earlier.softirq, later.softirq, ticks),
-                 .irq = seconds_of_ticks(earlier.irq, later.irq, ticks),
-                 .idle = std::min(idle_seconds(earlier, later, ticks), seconds)};
-    const auto counted = time.busy(), busy = busy_seconds(earlier, later, seconds, ticks);
-    if (counted <= 0) {
-        time.system = busy;
-        return time;
-    }
-    for (auto* part : {&time.user, &time.system, &time.softirq, &time.irq})
-        *part *= busy / counted;
-    return time;
-}
-
 /// Names of the meters of processors.
 std::vector<std::string> meters_in(const std::string& folder) {
     auto meters = sysfs::names_in(folder);
@@ -59,16 +43,6 @@ bool rapl_needs_root(const std::string& folder) {
 Result<Reading> read_meters() {
     auto cpu = TEAMO_TRY(read_cpus());
     return Reading{.cpu = std::move(cpu), .microjoules = read_rapl(rapl_folder)};
-}
-
-std::map<unsigned, CpuTime> cpu_times_between(const Reading& earlier, const Reading& later,
-                                              long ticks_per_second) {
-    const std::chrono::duration<double> seconds = later.cpu.at - earlier.cpu.at;
-    std::map<unsigned, CpuTime> times;
-    for (const auto& [cpu, columns] : later.cpu.cpus)
-        if (const auto before = earlier.cpu.cpus.find(cpu); before != earlier.cpu.cpus.end())
-            times[cpu] = time_between(before->second, columns, seconds.count(), ticks_per_second);
-    return times;
 }
 
 CpuTime sum_of(const std::map<unsigned, CpuTime>& times, const CpuList& cpus) {

@@ -26,10 +26,6 @@ bool rapl_needs_root(const std::string& folder);
 inline constexpr const char* rapl_folder = "/sys/class/powercap";
 Result<Reading> read_meters();
 
-/// The ticks of user, system and interrupts divide the exact busy time.
-std::map<unsigned, CpuTime> cpu_times_between(const Reading& earlier, const Reading& later,
-                                              long ticks_per_second);
-
 /// The sum of these CPUs.
 CpuTime sum_of(const std::map<unsigned, CpuTime>& times, const CpuList& cpus);
 

@@ -56,12 +56,12 @@ std::string version_and_commit() {
 
 /// In half a second before anything is measured; 0 if it is not known.
 double other_work() {
-    const auto before = read_meters();
+    const auto before = read_cpus();
     std::this_thread::sleep_for(std::chrono::milliseconds(500));
-    const auto after = read_meters();
+    const auto after = read_cpus();
     if (!before || !after) return 0;
     CpuTime all;
-    for (const auto& [cpu, time] : cpu_times_between(*before, *after, ticks_per_second()))
+    for (const auto& [cpu, time] : times_between(*before, *after, ticks_per_second()))
         all += time;
     const auto passed = all.busy() + all.idle;
     return passed > 0 ? all.busy() / passed : 0;

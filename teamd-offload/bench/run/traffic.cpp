@@ -87,7 +87,7 @@ Sample sample_between(const Ends& ends, const Snapshot& before, const Snapshot& 
                     ? static_cast<double>(after.host_clients.sent - before.host_clients.sent)
                     : arrived(after.far_clients, after.far_server, before.far_clients, before.far_server),
         .received = arrived(after.host_clients, after.host_server, before.host_clients, before.host_server),
-        .cpus = cpu_times_between(before.meters, after.meters, ticks_per_second()),
+        .cpus = times_between(before.meters.cpu, after.meters.cpu, ticks_per_second()),
         .host_threads =
             after.host_clients.cpu + after.host_server.cpu - before.host_clients.cpu - before.host_server.cpu,
         .far_threads =

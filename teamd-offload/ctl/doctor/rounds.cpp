@@ -46,7 +46,7 @@ Round round_of(double bytes, const CpuReading& earlier, const CpuReading& later)
     const std::chrono::duration<double> time = later.at - earlier.at;
     const auto busy = busy_seconds(earlier, later, ticks_per_second());
     return {.bytes = time.count() > 0 ? bytes / time.count() : 0,
-            .cpu_per_kib = bytes > 0 ? busy * 1e6 / (bytes / 1024) : 0};
+            .cpu_per_kib = service_demand(busy, bytes).value_or(0)};
 }
 
 double payload_between(const PortCounters& earlier, const PortCounters& later) {

@@ -11,7 +11,6 @@
 namespace teamo::ctl {
 namespace {
 
-constexpr double kibibyte = 1024;
 constexpr double least_kibibytes = 100; // per second: below that other work decides the figures
 
 json::Value fraction(double part, double whole) {
@@ -34,16 +33,6 @@ json::Object rates_json(const PortRates& rates, const LiveFigures& figures) {
             {"tx_mean_skb_bytes", mean(rates.tx_bytes, rates.tx_packets)},
             {"tx_packets_per_second", json::rounded(rates.tx_packets)},
             {"tx_share", fraction(rates.tx_bytes, team.tx_bytes)}};
-}
-
-CpuLoad load_of(const CpuColumns& earlier, const CpuColumns& later, double elapsed) {
-    const auto ticks = ticks_per_second();
-    if (elapsed <= 0) return {};
-    const auto busy = std::min(busy_seconds(earlier, later, elapsed, ticks) / elapsed, 1.0);
-    const auto work = seconds_of_ticks(earlier.user + earlier.system, later.user + later.system, ticks),
-               interrupts = seconds_of_ticks(earlier.irq + earlier.softirq, later.irq + later.softirq, ticks);
-    if (work + interrupts <= 0) return {.work = busy};
-    return {.work = busy * work / (work + interrupts), .interrupts = busy * interrupts / (work + interrupts)};
 }
 
 double sum_of_interrupts(const LiveFigures& figures) {
@@ -79,9 +68,12 @@ PortRates rates_of(const PortStatus& port, const Reading& earlier, double second
 std::map<unsigned, CpuLoad> loads_between(const Reading& earlier, const Reading& later) {
     std::map<unsigned, CpuLoad> loads;
     const auto elapsed = std::chrono::duration<double>(later.cpus.at - earlier.cpus.at).count();
-    for (const auto& [cpu, columns] : later.cpus.cpus)
-        if (const auto before = earlier.cpus.cpus.find(cpu); before != earlier.cpus.cpus.end())
-            loads[cpu] = load_of(before->second, columns, elapsed);
+    if (elapsed <= 0) return loads;
+    for (const auto& [cpu, time] : times_between(earlier.cpus, later.cpus, ticks_per_second())) {
+        const auto whole = std::max(elapsed, time.busy()); // a tick can be more than the clock
+        loads[cpu] = {.work = (time.user + time.system) / whole,
+                      .interrupts = (time.irq + time.softirq) / whole};
+    }
     return loads;
 }
 
@@ -99,8 +91,8 @@ LiveFigures live_figures(const Reading& earlier, const Reading& later) {
     for (const auto& [cpu, load] : figures.cpus)
         figures.busy_cpus += load.work + load.interrupts;
     const double bytes = figures.team.tx_bytes + figures.team.rx_bytes;
-    if (bytes >= least_kibibytes * kibibyte && figures.busy_cpus > 0) {
-        figures.service_demand = figures.busy_cpus * 1e6 / (bytes / kibibyte);
+    if (bytes >= least_kibibytes * bytes_per_kibibyte && figures.busy_cpus > 0) {
+        figures.service_demand = service_demand(figures.busy_cpus, bytes);
         figures.efficiency = bytes / bytes_per_megabit / (100 * figures.busy_cpus);
     }
     return figures;

@@ -212,6 +212,19 @@ TEST(BusyTime, leaves_out_a_cpu_that_was_offline) {
     EXPECT_NEAR(busy_seconds(earlier, later, 100), 0.5, 1e-9);
 }
 
+TEST(CpuReading, divides_what_is_not_idle_as_the_ticks_do) {
+    CpuReading before{.cpus = {{0, {.idle = 100}}}};
+    CpuReading after{.at = before.at + std::chrono::seconds(2),
+                     .cpus = {{0, {.user = 10, .system = 20, .idle = 200, .softirq = 10, .steal = 20}}}};
+    // 2 s, 1 s of it idle and 0.2 s stolen: the ticks found only 0.4 s of the other 0.8 s.
+    const auto times = times_between(before, after, 100);
+    EXPECT_NEAR(times.at(0).busy(), 0.8, 1e-9);
+    EXPECT_NEAR(times.at(0).user, 0.2, 1e-9);
+    EXPECT_NEAR(times.at(0).system, 0.4, 1e-9);
+    EXPECT_NEAR(times.at(0).softirq, 0.2, 1e-9);
+    EXPECT_NEAR(times.at(0).idle, 1, 1e-9);
+}
+
 TEST(IdleTimes, are_read_of_each_cpu) {
     constexpr auto timer_list = R"(Timer List Version: v0.10
 now at 7000000000000 nsecs
