@@ -2,6 +2,9 @@
 #include "control/client.h"
 
 #include "base/clock.h"
+#include "json/parse.h"
+
+#include <fmt/format.h>
 #include <linux/sockios.h>
 #include <poll.h>
 #include <sys/ioctl.h>
@@ -145,6 +148,25 @@ Result<Reply> Client::call(const Request& request, std::chrono::milliseconds pat
     // A late reply would be taken for the reply to the next request.
     if (!reply) socket_.reset();
     return reply;
+}
+
+Result<std::string> Client::text(const Request& request, std::chrono::milliseconds patience) {
+    auto reply = TEAMO_TRY(call(request, patience));
+    auto* refusal = std::get_if<Refusal>(&reply);
+    if (refusal == nullptr) return std::get<std::string>(std::move(reply));
+    if (refusal->message.ends_with('.')) refusal->message.pop_back();
+    return fail(EINVAL, fmt::format("{} ({})", refusal->message, refusal->code));
+}
+
+Result<json::Value> Client::document(const Request& request, std::chrono::milliseconds patience) {
+    /// A state of a thousand ports with all their LACPDUs is 1.6 MB.
+    constexpr json::Limits reply_limits{.bytes = std::size_t{64} << 20, .depth = 256};
+    const auto written = TEAMO_TRY(text(request, patience));
+    auto value = json::parse(written, reply_limits);
+    if (!value)
+        return fail(EPROTO, fmt::format("the daemon's reply is not JSON: {}:{}: {}", value.error().place.line,
+                                        value.error().place.column, value.error().text));
+    return std::move(*value);
 }
 
 } // namespace teamo::control

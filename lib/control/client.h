@@ -5,6 +5,7 @@
 #include "base/result.h"
 #include "bus/system_bus.h"
 #include "control/usock_message.h"
+#include "json/value.h"
 
 #include <chrono>
 
@@ -21,6 +22,12 @@ public:
 
     /// Sends one request and waits for its reply; ETIMEDOUT after `patience` (libteamdctl: 5 s).
     Result<Reply> call(const Request& request, std::chrono::milliseconds patience = std::chrono::seconds{5});
+    /// The text of the reply. EINVAL: the daemon refused, with its message and code.
+    Result<std::string> text(const Request& request,
+                             std::chrono::milliseconds patience = std::chrono::seconds{5});
+    /// A reply that is a document. EPROTO: it is none.
+    Result<json::Value> document(const Request& request,
+                                 std::chrono::milliseconds patience = std::chrono::seconds{5});
 
 private:
     explicit Client(UniqueFd socket) : socket_(std::move(socket)) {}

@@ -4,7 +4,6 @@
 #include "base/clock.h"
 #include "base/whole_number.h"
 #include "kernel/netlink/links.h"
-#include "json/parse.h"
 #include "json/write.h"
 
 #include <algorithm>
@@ -30,6 +29,15 @@ bool is_long(const control::Request& request) {
            std::holds_alternative<control::PortAdd>(request) ||
            std::holds_alternative<control::PortRemove>(request) ||
            std::holds_alternative<control::PortConfigUpdate>(request);
+}
+
+/// How long an answer may take: TEAMOCTL_TIMEOUT, for machines where the kernel's lock of all devices is held
+/// for seconds, such as by the end of many network namespaces.
+std::chrono::seconds patience_for(const control::Request& request) {
+    if (is_long(request)) return std::chrono::seconds(60);
+    const auto* text = std::getenv("TEAMOCTL_TIMEOUT");
+    const auto number = text == nullptr ? std::nullopt : whole_number<std::uint16_t>(text);
+    return std::chrono::seconds(number && *number > 0 ? *number : 5);
 }
 
 } // namespace
@@ -70,14 +78,6 @@ Result<Session> Session::open(const std::string& given, const Options& options) 
     return session;
 }
 
-/// How long an answer may take: TEAMOCTL_TIMEOUT, for machines where the kernel's lock of all devices is held
-/// for seconds, such as by the end of many network namespaces.
-std::chrono::seconds Session::patience() {
-    const auto* text = std::getenv("TEAMOCTL_TIMEOUT");
-    const auto number = text == nullptr ? std::nullopt : whole_number<std::uint16_t>(text);
-    return std::chrono::seconds(number && *number > 0 ? *number : 5);
-}
-
 Result<> Session::check_device() {
     const auto config = document(control::ConfigDump{});
     if (!config) return within(team_, config.error());
@@ -91,11 +91,7 @@ Result<> Session::check_device() {
 }
 
 Result<std::string> Session::call(const control::Request& request) {
-    auto reply = TEAMO_TRY(client_.call(request, is_long(request) ? std::chrono::seconds(60) : patience()));
-    auto* refusal = std::get_if<control::Refusal>(&reply);
-    if (refusal == nullptr) return std::get<std::string>(std::move(reply));
-    if (refusal->message.ends_with('.')) refusal->message.pop_back();
-    return fail(EINVAL, fmt::format("{} ({})", refusal->message, refusal->code));
+    return client_.text(request, patience_for(request));
 }
 
 Result<> Session::send(const control::Request& request) {
@@ -104,14 +100,7 @@ Result<> Session::send(const control::Request& request) {
 }
 
 Result<json::Value> Session::document(const control::Request& request) {
-    /// A state of a thousand ports with all their LACPDUs is 1.6 MB.
-    constexpr json::Limits reply_limits{.bytes = std::size_t{64} << 20, .depth = 256};
-    const auto text = TEAMO_TRY(call(request));
-    auto value = json::parse(text, reply_limits);
-    if (!value)
-        return fail(EPROTO, fmt::format("the daemon's reply is not JSON: {}:{}: {}", value.error().place.line,
-                                        value.error().place.column, value.error().text));
-    return std::move(*value);
+    return client_.document(request, patience_for(request));
 }
 
 Result<TeamState> Session::state() {

@@ -66,7 +66,6 @@ private:
     Session(std::string team, Options options, control::Client client)
         : team_(std::move(team)), options_(std::move(options)), client_(std::move(client)) {}
     Result<> check_device();
-    static std::chrono::seconds patience();
 
     std::string team_;
     Options options_;

@@ -6,7 +6,6 @@
 #include "kernel/ethtool/ethtool.h"
 #include "kernel/files/device_files.h"
 #include "kernel/netlink/links.h"
-#include "json/parse.h"
 
 #include <fmt/ranges.h>
 
@@ -21,12 +20,7 @@ using control::TeamState;
 Result<TeamState> state_of(const std::string& team) {
     auto client = control::Client::connect(team);
     if (!client) return within(team, std::move(client.error()));
-    const auto reply = TEAMO_TRY(client->call(control::StateDump{}));
-    const auto* text = std::get_if<std::string>(&reply);
-    if (text == nullptr) return fail(EPROTO, std::get<control::Refusal>(reply).message);
-    auto document = json::parse(*text, {.bytes = text->size()});
-    if (!document) return fail(EPROTO, "the daemon's reply is not JSON: " + document.error().text);
-    return control::read_state(std::move(*document));
+    return control::read_state(TEAMO_TRY(client->document(control::StateDump{})));
 }
 
 /// "igb, virtio_net": the drivers of the ports, each once.
