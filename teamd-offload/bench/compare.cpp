@@ -117,8 +117,8 @@ std::optional<Comparison> compared(const Rule& rule, const Measured& what, const
                                    Basis basis) {
     std::vector<double> ratios;
     for (std::size_t round = 0; round < std::min(what.rounds.size(), against.rounds.size()); ++round) {
-        const auto figure = rule.figure(what.what, what.rounds[round], basis);
-        const auto other = rule.figure(against.what, against.rounds[round], basis);
+        const auto figure = value_of(rule.figure, what.what, what.rounds[round], basis);
+        const auto other = value_of(rule.figure, against.what, against.rounds[round], basis);
         if (figure && other && *other > 0) ratios.push_back(*figure / (*other * rule.factor(what.what)));
     }
     const auto spread = spread_of(ratios);

@@ -107,7 +107,7 @@ Result<bool> run(const CommandLine& line) {
         return true;
     }
     case Command::table: {
-        put(markdown_table(TEAMO_TRY(results_in(line.files))));
+        put(markdown_text(TEAMO_TRY(results_in(line.files))));
         return true;
     }
     case Command::compare: {

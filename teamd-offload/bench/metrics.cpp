@@ -4,83 +4,253 @@
 #include "text/numbers.h"
 
 #include <algorithm>
+#include <array>
 
 namespace teamo::bench {
 namespace {
 
-constexpr double kib = 1024, mega = 1e6, giga = 1e9;
+using Value = std::optional<double>;
 
-std::optional<CpuTime> time_on(const Sample& round, Basis basis) {
-    if (basis == Basis::host && round.host) return round.host;
-    if (round.cpus.empty()) return std::nullopt;
-    CpuTime sum;
-    for (const auto& [number, time] : round.cpus)
-        sum += time;
-    return sum;
-}
+constexpr double mega = 1e6, giga = 1e9;
+constexpr auto none = std::nullopt;
 
-std::optional<double> ratio(double part, double whole) {
-    return whole > 0 ? std::optional(part / whole) : std::nullopt;
-}
+Value ratio(double part, double whole) { return whole > 0 ? Value(part / whole) : none; }
+Value ratio_of(Value part, double factor, double whole) { return part ? ratio(*part * factor, whole) : none; }
 
-/// Payload of the ways that the case measures: what flows back in a one-way case are acknowledgements.
-double payload(const Case& what, const Sample& round) {
-    switch (what.way) {
-    case Way::transmit: return round.sent;
-    case Way::receive: return round.received;
-    case Way::both: break;
+/// What the figures are made of.
+struct Round {
+    const Case& what;
+    const Sample& sample;
+    Basis basis;
+
+    std::optional<CpuTime> time() const {
+        if (basis == Basis::host && sample.host) return sample.host;
+        if (sample.cpus.empty()) return none;
+        CpuTime sum;
+        for (const auto& [number, time] : sample.cpus)
+            sum += time;
+        return sum;
     }
-    return round.sent + round.received;
-}
+    Value busy() const { return time() ? Value(time()->busy()) : none; }
+    /// In per cent of the CPUs counted.
+    Value cpu_share(double (*part)(const CpuTime&)) const {
+        const auto spent = time();
+        return spent ? ratio(100 * part(*spent), spent->busy() + spent->idle) : none;
+    }
 
-PortTraffic sum_of_ports(const Sample& round) {
-    PortTraffic sum;
-    for (const auto& [name, port] : round.ports)
-        for (const auto count : {&PortTraffic::tx_bytes, &PortTraffic::tx_skbs, &PortTraffic::tx_packets,
-                                 &PortTraffic::rx_bytes, &PortTraffic::rx_skbs, &PortTraffic::rx_packets})
-            sum.*count += port.*count;
-    return sum;
-}
+    /// Payload of the ways that the case measures: what flows back in a one-way case are acknowledgements.
+    double payload() const {
+        return (what.way == Way::receive ? 0 : sample.sent) +
+               (what.way == Way::transmit ? 0 : sample.received);
+    }
+    /// None for threads that were not measured.
+    Value demand(Value seconds) const {
+        return seconds && *seconds > 0 ? teamo::service_demand(*seconds, payload()) : none;
+    }
 
-/// In per cent of the CPUs counted.
-std::optional<double> cpu_share(const Sample& round, Basis basis, double (*part)(const CpuTime&)) {
-    const auto time = time_on(round, basis);
-    return time ? ratio(100 * part(*time), time->busy() + time->idle) : std::nullopt;
-}
+    PortTraffic ports() const {
+        PortTraffic sum;
+        for (const auto& [name, port] : sample.ports)
+            for (const auto count : {&PortTraffic::tx_bytes, &PortTraffic::tx_skbs, &PortTraffic::tx_packets,
+                                     &PortTraffic::rx_bytes, &PortTraffic::rx_skbs, &PortTraffic::rx_packets})
+                sum.*count += port.*count;
+        return sum;
+    }
+    /// None: they were not counted.
+    Value skbs() const {
+        const auto sum = ports();
+        const auto all = static_cast<double>(sum.tx_skbs + sum.rx_skbs);
+        return all > 0 ? Value(all) : none;
+    }
+    Value by_port(std::uint64_t PortTraffic::* count) const {
+        return ratio(static_cast<double>(ports().*count),
+                     sample.seconds * static_cast<double>(sample.ports.size()));
+    }
+    Value mean(std::uint64_t PortTraffic::* bytes, std::uint64_t PortTraffic::* skbs) const {
+        return ratio(static_cast<double>(ports().*bytes), static_cast<double>(ports().*skbs));
+    }
+    Value percentile(double of) const {
+        const auto found = sample.latency.find(of);
+        return found == sample.latency.end() ? none : Value(found->second);
+    }
+};
 
-/// Microseconds for a KiB of payload. None for threads that were not measured.
-std::optional<double> demand(const Case& what, const Sample& round, double seconds) {
-    return seconds > 0 ? ratio(seconds * mega, payload(what, round) / kib) : std::nullopt;
-}
+// In the order of Figure.
+struct Row : Metric {
+    Value (*value)(const Round&);
+};
 
-/// None: they were not counted.
-std::optional<double> skbs(const Sample& round) {
-    const auto sum = sum_of_ports(round);
-    const auto all = static_cast<double>(sum.tx_skbs + sum.rx_skbs);
-    return all > 0 ? std::optional(all) : std::nullopt;
-}
+constexpr auto table = std::to_array<Row>({
+    {{throughput, "throughput", "throughput", "Mbit/s", 0, "APA",
+      "Payload of the measured host by elapsed time; both ways: the sum of the two."},
+     [](const Round& round) -> Value {
+         return round.payload() == 0 ? none
+                                     : ratio(round.payload() / bytes_per_megabit, round.sample.seconds);
+     }},
+    {{cpu, "cpu", "CPU", "%", 0, "APA",
+      "Busy time (user, system, softirq and irq) of the CPUs that are counted, by their whole time."},
+     [](const Round& round) -> Value {
+         return round.cpu_share([](const CpuTime& time) { return time.busy(); });
+     }},
+    {{cpu_user, "cpu_user", "CPU, user", "%", 1, "FEP",
+      "The part of the CPU that programs use themselves: the application CPU."},
+     [](const Round& round) -> Value {
+         return round.cpu_share([](const CpuTime& time) { return time.user; });
+     }},
+    {{cpu_system, "cpu_system", "CPU, system", "%", 1, "FEP",
+      "The part that the kernel uses for calls of programs; under a load generator that is the network."},
+     [](const Round& round) -> Value {
+         return round.cpu_share([](const CpuTime& time) { return time.system; });
+     }},
+    {{cpu_softirq, "cpu_softirq", "CPU, softirq", "%", 1, "FEP",
+      "The part for interrupts and the packets that they announce (softirq and irq)."},
+     [](const Round& round) -> Value {
+         return round.cpu_share([](const CpuTime& time) { return time.softirq + time.irq; });
+     }},
+    {{process_cpu, "process_cpu", "CPU of the load generator", "% of a CPU", 0, "",
+      "CPU time of the threads that send and receive on the measured host, by elapsed time."},
+     [](const Round& round) -> Value {
+         return round.sample.host_threads > 0 ? ratio(100 * round.sample.host_threads, round.sample.seconds)
+                                              : none;
+     }},
+    {{daemon_cpu, "daemon_cpu", "CPU of the team's daemon", "% of a CPU", 2, "",
+      "CPU time of the team's daemon, ours or teamd, on the measured host, by elapsed time."},
+     [](const Round& round) -> Value {
+         return ratio_of(round.sample.host_daemon, 100, round.sample.seconds);
+     }},
+    {{far_daemon_cpu, "far_daemon_cpu", "CPU of the far team's daemon", "% of a CPU", 2, "",
+      "The same for the other end, where it has a team."},
+     [](const Round& round) -> Value {
+         return ratio_of(round.sample.far_daemon, 100, round.sample.seconds);
+     }},
+    {{service_demand, "service_demand", "service demand", "µs/KiB", 3, "APA, HP TSO",
+      "CPU time of the measured host for each KiB of payload, as netperf defines it."},
+     [](const Round& round) -> Value { return round.demand(round.busy()); }},
+    {{far_service_demand, "far_service_demand", "service demand of the far end", "µs/KiB", 3, "APA, HP TSO",
+      "The same for the other end, if it has CPUs of its own."},
+     [](const Round& round) -> Value {
+         return round.demand(round.sample.far ? std::optional(round.sample.far->busy()) : none);
+     }},
+    {{process_demand, "process_demand", "service demand of the load generator", "µs/KiB", 3, "",
+      "CPU time of the threads on the measured host alone for each KiB: tells the ends apart on one machine, "
+      "but lacks packets handled by other threads."},
+     [](const Round& round) -> Value { return round.demand(round.sample.host_threads); }},
+    {{far_process_demand, "far_process_demand", "service demand of the far load generator", "µs/KiB", 3, "",
+      "The same for the threads of the other end."},
+     [](const Round& round) -> Value { return round.demand(round.sample.far_threads); }},
+    {{pe_index, "pe_index", "PE index", "Mbit/s per % of a CPU", 1, "TOE",
+      "Performance efficiency: throughput by CPU utilisation, 100 % being one CPU."},
+     [](const Round& round) -> Value {
+         const auto sent = round.payload();
+         return round.busy() && sent > 0 ? ratio(sent / bytes_per_megabit, 100 * *round.busy()) : none;
+     }},
+    {{tx_packets, "tx_packets", "packets sent", "1/s per port", 0, "HP TSO",
+      "Packets on the wire that the measured host sends, for each port."},
+     [](const Round& round) -> Value { return round.by_port(&PortTraffic::tx_packets); }},
+    {{rx_packets, "rx_packets", "packets received", "1/s per port", 0, "HP TSO",
+      "Packets on the wire that the measured host receives, for each port."},
+     [](const Round& round) -> Value { return round.by_port(&PortTraffic::rx_packets); }},
+    {{tx_skbs, "tx_skbs", "skbs sent", "1/s per port", 0, "HP TSO",
+      "Packets that the kernel gives to a port; with TSO one of them is many on the wire."},
+     [](const Round& round) -> Value { return round.skbs() ? round.by_port(&PortTraffic::tx_skbs) : none; }},
+    {{rx_skbs, "rx_skbs", "skbs received", "1/s per port", 0, "HP TSO",
+      "Packets that the kernel gets from a port; with GRO or LRO one of them was many on the wire."},
+     [](const Round& round) -> Value { return round.skbs() ? round.by_port(&PortTraffic::rx_skbs) : none; }},
+    {{tx_skb_bytes, "tx_skb_bytes", "bytes per skb sent", "bytes", 0, "HP TSO",
+      "Mean length of a packet that the kernel gives to a port: above the MTU TSO works."},
+     [](const Round& round) -> Value { return round.mean(&PortTraffic::tx_bytes, &PortTraffic::tx_skbs); }},
+    {{rx_skb_bytes, "rx_skb_bytes", "bytes per skb received", "bytes", 0, "HP TSO",
+      "Mean length of a packet that the kernel gets from a port: above the MTU GRO or LRO works."},
+     [](const Round& round) -> Value { return round.mean(&PortTraffic::rx_bytes, &PortTraffic::rx_skbs); }},
+    {{fullest_port, "fullest_port", "fullest port", "times", 2, "",
+      "Bytes of the port with the most traffic, by the mean of all ports: 1 is even."},
+     [](const Round& round) -> Value {
+         std::uint64_t fullest = 0;
+         for (const auto& [name, port] : round.sample.ports)
+             fullest = std::max(fullest, port.tx_bytes + port.rx_bytes);
+         const auto sum = round.ports();
+         return ratio(static_cast<double>(fullest) * static_cast<double>(round.sample.ports.size()),
+                      static_cast<double>(sum.tx_bytes + sum.rx_bytes));
+     }},
+    {{packet_saving, "packet_saving", "packets on the wire for each that the host handles", "times", 1,
+      "HP TSO", "Packets on the wire by skbs, both directions; HP counts (40+20)/(1+20) = 3 times fewer."},
+     [](const Round& round) -> Value {
+         const auto sum = round.ports();
+         return ratio(static_cast<double>(sum.tx_packets + sum.rx_packets), round.skbs().value_or(0));
+     }},
+    {{io_by_size, "io_by_size", "i/o's by size", "1/s", 0, "FEP",
+      "KiB of payload times two: the paper's estimate of the i/o's."},
+     [](const Round& round) -> Value {
+         const auto sent = round.payload();
+         return sent > 0 ? ratio(sent / bytes_per_kibibyte * 2, round.sample.seconds) : none;
+     }},
+    {{io_measured, "io_measured", "i/o's measured", "1/s", 0, "FEP",
+      "skbs that pass between the kernel and all ports, both directions."},
+     [](const Round& round) -> Value { return ratio_of(round.skbs(), 1, round.sample.seconds); }},
+    {{io_time, "io_time", "time per i/o", "µs", 2, "FEP", "CPU time for each i/o measured."},
+     [](const Round& round) -> Value { return ratio_of(round.busy(), mega, round.skbs().value_or(0)); }},
+    {{file_time, "file_time", "elapsed time of a file", "ms", 1, "FEP",
+      "Time in which one connection transfers one file of 6 MB."},
+     [](const Round& round) -> Value {
+         const auto& [what, sample, basis] = round;
+         if (what.load != Load::file) return none;
+         // Each connection transfers one file after the other; both ways have connections of their own.
+         const unsigned ways = what.way == Way::both ? 2 : 1;
+         return ratio(1000 * sample.seconds * what.ports * what.clients * ways,
+                      static_cast<double>(sample.operations));
+     }},
+    {{gigabyte_time, "gigabyte_time", "elapsed time of 1 GB", "s", 2, "FEP",
+      "Time in which all connections together transfer 10^9 bytes."},
+     [](const Round& round) -> Value { return ratio(round.sample.seconds * giga, round.payload()); }},
+    {{operations, "operations", "operations", "1/s", 0, "", "Requests answered, or files transferred."},
+     [](const Round& round) -> Value {
+         if (round.what.load == Load::stream) return none;
+         return ratio(static_cast<double>(round.sample.operations), round.sample.seconds);
+     }},
+    {{latency_50, "latency_50", "latency, median", "µs", 0, "",
+      "Half of the requests are answered within this time."},
+     [](const Round& round) -> Value { return round.percentile(50); }},
+    {{latency_90, "latency_90", "latency, 90 %", "µs", 0, "",
+      "90 % of the requests are answered within this time."},
+     [](const Round& round) -> Value { return round.percentile(90); }},
+    {{latency_99, "latency_99", "latency, 99 %", "µs", 0, "",
+      "99 % of the requests are answered within this time."},
+     [](const Round& round) -> Value { return round.percentile(99); }},
+    {{latency_99_9, "latency_99_9", "latency, 99.9 %", "µs", 0, "",
+      "99.9 % of the requests are answered within this time."},
+     [](const Round& round) -> Value { return round.percentile(99.9); }},
+    {{joules_per_gb, "joules_per_gb", "energy", "J/GB", 1, "TOE",
+      "Energy of the processors by their own meter (RAPL) for each 10^9 bytes of payload; not known without "
+      "one."},
+     [](const Round& round) -> Value { return ratio_of(round.sample.joules, 1, round.payload() / giga); }},
+    {{own_speed, "machine_speed", "speed of the machine", "1/ms", 0, "",
+      "Blocks of 64 KiB that the CPUs together copy and add up in a millisecond, just before and after a "
+      "round: what a virtual machine has of its host."},
+     [](const Round& round) -> Value { return round.sample.speed; }},
+});
 
-std::optional<double> by_port(const Sample& round, std::uint64_t PortTraffic::* count) {
-    return ratio(static_cast<double>(sum_of_ports(round).*count),
-                 round.seconds * static_cast<double>(round.ports.size()));
-}
-
-std::optional<double> mean_bytes(const Sample& round, std::uint64_t PortTraffic::* bytes,
-                                 std::uint64_t PortTraffic::* skbs) {
-    const auto sum = sum_of_ports(round);
-    return ratio(static_cast<double>(sum.*bytes), static_cast<double>(sum.*skbs));
-}
-
-std::optional<double> percentile(const Sample& round, double of) {
-    const auto found = round.latency.find(of);
-    return found == round.latency.end() ? std::nullopt : std::optional(found->second);
-}
+constexpr auto all_metrics = [] {
+    std::array<Metric, table.size()> all{};
+    std::ranges::copy(table, all.begin());
+    return all;
+}();
+static_assert(std::ranges::all_of(table, [](const Row& row) {
+    return &row - table.data() == static_cast<std::ptrdiff_t>(row.figure);
+}));
 
 bool is_of_host(const Measured& measured) {
     return std::ranges::all_of(measured.rounds, [](const Sample& round) { return round.host.has_value(); });
 }
 
 } // namespace
+
+std::span<const Metric> metrics() { return all_metrics; }
+
+const Metric& metric_of(Figure figure) { return all_metrics.at(static_cast<std::size_t>(figure)); }
+
+std::optional<double> value_of(Figure figure, const Case& what, const Sample& round, Basis basis) {
+    return table.at(static_cast<std::size_t>(figure)).value({what, round, basis});
+}
 
 Basis basis_of(const Results& results) {
     const auto decides = [](const Measured& measured) {
@@ -97,146 +267,6 @@ Basis basis_of(const Results& results, const Measured& measured) {
     return is_of_host(measured) ? basis_of(results) : Basis::machine;
 }
 
-std::optional<double> throughput(const Case& what, const Sample& round, Basis) {
-    if (payload(what, round) == 0) return std::nullopt;
-    return ratio(payload(what, round) / bytes_per_megabit, round.seconds);
-}
-
-std::optional<double> cpu(const Case&, const Sample& round, Basis basis) {
-    return cpu_share(round, basis, [](const CpuTime& time) { return time.busy(); });
-}
-
-std::optional<double> cpu_user(const Case&, const Sample& round, Basis basis) {
-    return cpu_share(round, basis, [](const CpuTime& time) { return time.user; });
-}
-
-std::optional<double> cpu_system(const Case&, const Sample& round, Basis basis) {
-    return cpu_share(round, basis, [](const CpuTime& time) { return time.system; });
-}
-
-std::optional<double> cpu_softirq(const Case&, const Sample& round, Basis basis) {
-    return cpu_share(round, basis, [](const CpuTime& time) { return time.softirq + time.irq; });
-}
-
-std::optional<double> process_cpu(const Case&, const Sample& round, Basis) {
-    return round.host_threads > 0 ? ratio(100 * round.host_threads, round.seconds) : std::nullopt;
-}
-
-std::optional<double> daemon_cpu(const Case&, const Sample& round, Basis) {
-    return round.host_daemon ? ratio(100 * *round.host_daemon, round.seconds) : std::nullopt;
-}
-
-std::optional<double> far_daemon_cpu(const Case&, const Sample& round, Basis) {
-    return round.far_daemon ? ratio(100 * *round.far_daemon, round.seconds) : std::nullopt;
-}
-
-std::optional<double> service_demand(const Case& what, const Sample& round, Basis basis) {
-    const auto time = time_on(round, basis);
-    return time ? demand(what, round, time->busy()) : std::nullopt;
-}
-
-std::optional<double> far_service_demand(const Case& what, const Sample& round, Basis) {
-    return round.far ? demand(what, round, round.far->busy()) : std::nullopt;
-}
-
-std::optional<double> process_demand(const Case& what, const Sample& round, Basis) {
-    return demand(what, round, round.host_threads);
-}
-
-std::optional<double> far_process_demand(const Case& what, const Sample& round, Basis) {
-    return demand(what, round, round.far_threads);
-}
-
-std::optional<double> pe_index(const Case& what, const Sample& round, Basis basis) {
-    const auto time = time_on(round, basis);
-    const auto sent = payload(what, round);
-    return time && sent > 0 ? ratio(sent / bytes_per_megabit, 100 * time->busy()) : std::nullopt;
-}
-
-std::optional<double> tx_packets(const Case&, const Sample& round, Basis) {
-    return by_port(round, &PortTraffic::tx_packets);
-}
-
-std::optional<double> rx_packets(const Case&, const Sample& round, Basis) {
-    return by_port(round, &PortTraffic::rx_packets);
-}
-
-std::optional<double> tx_skbs(const Case&, const Sample& round, Basis) {
-    return skbs(round) ? by_port(round, &PortTraffic::tx_skbs) : std::nullopt;
-}
-
-std::optional<double> rx_skbs(const Case&, const Sample& round, Basis) {
-    return skbs(round) ? by_port(round, &PortTraffic::rx_skbs) : std::nullopt;
-}
-
-std::optional<double> tx_skb_bytes(const Case&, const Sample& round, Basis) {
-    return mean_bytes(round, &PortTraffic::tx_bytes, &PortTraffic::tx_skbs);
-}
-
-std::optional<double> rx_skb_bytes(const Case&, const Sample& round, Basis) {
-    return mean_bytes(round, &PortTraffic::rx_bytes, &PortTraffic::rx_skbs);
-}
-
-std::optional<double> fullest_port(const Case&, const Sample& round, Basis) {
-    std::uint64_t fullest = 0, sum = 0;
-    for (const auto& [name, port] : round.ports) {
-        fullest = std::max(fullest, port.tx_bytes + port.rx_bytes);
-        sum += port.tx_bytes + port.rx_bytes;
-    }
-    return ratio(static_cast<double>(fullest) * static_cast<double>(round.ports.size()),
-                 static_cast<double>(sum));
-}
-
-std::optional<double> packet_saving(const Case&, const Sample& round, Basis) {
-    const auto sum = sum_of_ports(round);
-    return ratio(static_cast<double>(sum.tx_packets + sum.rx_packets), skbs(round).value_or(0));
-}
-
-std::optional<double> io_by_size(const Case& what, const Sample& round, Basis) {
-    const auto sent = payload(what, round);
-    return sent > 0 ? ratio(sent / kib * 2, round.seconds) : std::nullopt;
-}
-
-std::optional<double> io_measured(const Case&, const Sample& round, Basis) {
-    const auto counted = skbs(round);
-    return counted ? ratio(*counted, round.seconds) : std::nullopt;
-}
-
-std::optional<double> io_time(const Case&, const Sample& round, Basis basis) {
-    const auto time = time_on(round, basis);
-    return time ? ratio(time->busy() * mega, skbs(round).value_or(0)) : std::nullopt;
-}
-
-std::optional<double> file_time(const Case& what, const Sample& round, Basis) {
-    if (what.load != Load::file) return std::nullopt;
-    // Each connection transfers one file after the other; both ways have connections of their own.
-    const unsigned ways = what.way == Way::both ? 2 : 1;
-    return ratio(1000 * round.seconds * what.ports * what.clients * ways,
-                 static_cast<double>(round.operations));
-}
-
-std::optional<double> gigabyte_time(const Case& what, const Sample& round, Basis) {
-    return ratio(round.seconds * giga, payload(what, round));
-}
-
-std::optional<double> operations(const Case& what, const Sample& round, Basis) {
-    if (what.load == Load::stream) return std::nullopt;
-    return ratio(static_cast<double>(round.operations), round.seconds);
-}
-
-std::optional<double> latency_50(const Case&, const Sample& round, Basis) { return percentile(round, 50); }
-std::optional<double> latency_90(const Case&, const Sample& round, Basis) { return percentile(round, 90); }
-std::optional<double> latency_99(const Case&, const Sample& round, Basis) { return percentile(round, 99); }
-std::optional<double> latency_99_9(const Case&, const Sample& round, Basis) {
-    return percentile(round, 99.9);
-}
-
-std::optional<double> joules_per_gb(const Case& what, const Sample& round, Basis) {
-    return round.joules ? ratio(*round.joules, payload(what, round) / giga) : std::nullopt;
-}
-
-std::optional<double> own_speed(const Case&, const Sample& round, Basis) { return round.speed; }
-
 std::optional<Spread> spread_of(const std::vector<double>& values) {
     if (values.empty()) return std::nullopt;
     const auto [low, high] = std::ranges::minmax(values);
@@ -246,7 +276,7 @@ std::optional<Spread> spread_of(const std::vector<double>& values) {
 std::optional<Spread> spread_of(const Measured& measured, Basis basis, Figure figure) {
     std::vector<double> values;
     for (const auto& round : measured.rounds)
-        if (const auto value = figure(measured.what, round, basis)) values.push_back(*value);
+        if (const auto value = value_of(figure, measured.what, round, basis)) values.push_back(*value);
     return spread_of(values);
 }
 

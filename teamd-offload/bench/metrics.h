@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The figures of a round, each as a function of what was measured, with its definition and the paper that
-// measured so. man/teamo-metrics.7 has them at length; a test compares the two.
+// The figures of a round, with their definitions and the papers that measured so. man/teamo-metrics.7 has
+// them at length; a test compares the two.
 //
 // The papers:
 //   APA      HP Auto Port Aggregation: throughput by ports beside the CPU, service demand
@@ -31,54 +31,56 @@ Basis basis_of(const Results& results);
 /// That of one case.
 Basis basis_of(const Results& results, const Measured& measured);
 
-/// None: it was not measured in this round.
-using Figure = std::optional<double> (*)(const Case& what, const Sample& round, Basis basis);
-
-std::optional<double> throughput(const Case&, const Sample&, Basis);
-std::optional<double> cpu(const Case&, const Sample&, Basis);
-std::optional<double> cpu_user(const Case&, const Sample&, Basis);
-std::optional<double> cpu_system(const Case&, const Sample&, Basis);
-std::optional<double> cpu_softirq(const Case&, const Sample&, Basis);
-std::optional<double> process_cpu(const Case&, const Sample&, Basis);
-std::optional<double> daemon_cpu(const Case&, const Sample&, Basis);
-std::optional<double> far_daemon_cpu(const Case&, const Sample&, Basis);
-std::optional<double> service_demand(const Case&, const Sample&, Basis);
-std::optional<double> far_service_demand(const Case&, const Sample&, Basis);
-std::optional<double> process_demand(const Case&, const Sample&, Basis);
-std::optional<double> far_process_demand(const Case&, const Sample&, Basis);
-std::optional<double> pe_index(const Case&, const Sample&, Basis);
-std::optional<double> tx_packets(const Case&, const Sample&, Basis);
-std::optional<double> rx_packets(const Case&, const Sample&, Basis);
-std::optional<double> tx_skbs(const Case&, const Sample&, Basis);
-std::optional<double> rx_skbs(const Case&, const Sample&, Basis);
-std::optional<double> tx_skb_bytes(const Case&, const Sample&, Basis);
-std::optional<double> rx_skb_bytes(const Case&, const Sample&, Basis);
-std::optional<double> fullest_port(const Case&, const Sample&, Basis);
-std::optional<double> packet_saving(const Case&, const Sample&, Basis);
-std::optional<double> io_by_size(const Case&, const Sample&, Basis);
-std::optional<double> io_measured(const Case&, const Sample&, Basis);
-std::optional<double> io_time(const Case&, const Sample&, Basis);
-std::optional<double> file_time(const Case&, const Sample&, Basis);
-std::optional<double> gigabyte_time(const Case&, const Sample&, Basis);
-std::optional<double> operations(const Case&, const Sample&, Basis);
-std::optional<double> latency_50(const Case&, const Sample&, Basis);
-std::optional<double> latency_90(const Case&, const Sample&, Basis);
-std::optional<double> latency_99(const Case&, const Sample&, Basis);
-std::optional<double> latency_99_9(const Case&, const Sample&, Basis);
-std::optional<double> joules_per_gb(const Case&, const Sample&, Basis);
-std::optional<double> own_speed(const Case&, const Sample&, Basis);
+enum class Figure : std::uint8_t {
+    throughput,
+    cpu,
+    cpu_user,
+    cpu_system,
+    cpu_softirq,
+    process_cpu,
+    daemon_cpu,
+    far_daemon_cpu,
+    service_demand,
+    far_service_demand,
+    process_demand,
+    far_process_demand,
+    pe_index,
+    tx_packets,
+    rx_packets,
+    tx_skbs,
+    rx_skbs,
+    tx_skb_bytes,
+    rx_skb_bytes,
+    fullest_port,
+    packet_saving,
+    io_by_size,
+    io_measured,
+    io_time,
+    file_time,
+    gigabyte_time,
+    operations,
+    latency_50,
+    latency_90,
+    latency_99,
+    latency_99_9,
+    joules_per_gb,
+    own_speed
+};
+using enum Figure;
 
 struct Metric {
-    std::string_view key; ///< its name in teamo-metrics(7)
-    std::string_view title, unit;
-    std::string_view definition; ///< one sentence
-    std::string_view paper;      ///< empty: none of them
-    Figure figure;
-    int digits = 0; ///< behind the point
+    Figure figure{};
+    std::string_view key{}; ///< its name in teamo-metrics(7)
+    std::string_view title{}, unit{};
+    int digits = 0;                ///< behind the point
+    std::string_view paper{};      ///< empty: none of them
+    std::string_view definition{}; ///< one sentence
 };
 std::span<const Metric> metrics();
-/// The entry of this figure; each figure has one.
 const Metric& metric_of(Figure figure);
+
+/// None: it was not measured in this round.
+std::optional<double> value_of(Figure figure, const Case& what, const Sample& round, Basis basis);
 
 /// Median and extremes of the rounds.
 struct Spread {

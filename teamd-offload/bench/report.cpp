@@ -6,12 +6,12 @@
 #include "bench/names.h"
 #include "bench/papers.h"
 #include "bench/summary.h"
+#include "bench/tables.h"
 #include "kernel/files/files.h"
 #include "page.h"
 #include "json/write.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -27,8 +27,6 @@ using json::Value;
 
 constexpr std::array all_ways{Way::transmit, Way::receive, Way::both};
 
-Array texts(const std::vector<std::string>& list) { return {list.begin(), list.end()}; }
-
 Array range_of(const Spread& spread) { return {spread.median, spread.low, spread.high}; }
 
 Value case_document(const Results& results, const Measured& measured) {
@@ -43,21 +41,11 @@ Value case_document(const Results& results, const Measured& measured) {
                   {"figures", std::move(figures)}};
 }
 
-Value comparison_document(const Comparison& one) {
-    const auto paper = papers_ratio(one);
-    return Object{
-        {"about", name_of(one.about)},
-        {"title", title_of(one.about)},
-        {"name", case_text(one.what)},
-        {"case", to_json(one.what)},
-        {"ratio", range_of(one.ratio)},
-        {"texts", Array{ratio_text(one.about, one.ratio.median), ratio_text(one.about, one.ratio.low),
-                        ratio_text(one.about, one.ratio.high)}},
-        {"repeats", one.ratio.rounds < 2 ? "one round"
-                    : agrees(one.ratio)  ? std::string("yes")
-                                         : "no: " + one.why},
-        {"paper", paper ? Value(fmt::format("{} {}", paper_of(one.about), ratio_text(one.about, *paper)))
-                        : Value("")}};
+Array documents_of(const std::vector<Table>& tables) {
+    Array list;
+    for (const auto& table : tables)
+        list.push_back(document_of(table));
+    return list;
 }
 
 /// By way and number of ports, for those that a paper has.
@@ -70,39 +58,6 @@ Object papers_figures(std::optional<double> (*figure)(Way, unsigned)) {
         ways.push_back({name_of(way), std::move(ports)});
     }
     return ways;
-}
-
-Array cpu_documents(const Results& results) {
-    Array list;
-    for (const auto& line : headlines(results)) {
-        Array rows;
-        for (const auto& [number, cpu] : shares_by_cpu(*line.measured))
-            rows.emplace_back(Array{number, 100 * busy_share(cpu), 100 * cpu.user, 100 * cpu.system,
-                                    100 * cpu.softirq, 100 * cpu.irq});
-        if (!rows.empty())
-            list.emplace_back(Object{{"name", case_text(line.measured->what)}, {"rows", std::move(rows)}});
-    }
-    return list;
-}
-
-Value cost_document(const Results& results, const Prices& prices) {
-    Array rows;
-    for (const auto& [what, cost, ways] : weighted_costs(results, prices)) {
-        std::vector<std::string_view> names;
-        for (const auto way : ways)
-            names.push_back(way_text(way));
-        rows.emplace_back(Array{
-            case_text(what), fmt::format("{}", fmt::join(names, ", ")), fmt::format("{:.3f}", cost.cpus),
-            fmt::format("{:.0f}", cost.servers), cost.kwh ? fmt::format("{:.0f}", *cost.kwh) : "no meter",
-            cost.energy ? fmt::format("{:.0f}", *cost.energy) : "–", fmt::format("{:.0f}", cost.total())});
-    }
-    return Object{
-        {"caption",
-         fmt::format("{:g} servers with {:g} Gbit/s each, {:g} hours a year over {:g} years, PUE {:g}",
-                     prices.servers, prices.gbits, prices.hours, prices.years, prices.pue)},
-        {"currency", prices.currency},
-        {"note", energy_note(results)},
-        {"rows", std::move(rows)}};
 }
 
 Array machine_document(const Results& results) {
@@ -126,15 +81,6 @@ Array machine_document(const Results& results) {
     return list;
 }
 
-Array not_measured(const Results& results) {
-    std::vector<std::string> lines;
-    for (const auto& measured : results.cases)
-        if (!measured.skipped.empty())
-            lines.push_back(fmt::format("{}: {}", case_text(measured.what), measured.skipped));
-    std::ranges::move(failed_lines(results), std::back_inserter(lines));
-    return texts(lines);
-}
-
 /// Puts `text` in the place of the only `mark`.
 void put(std::string& page, std::string_view mark, std::string_view text) {
     page.replace(page.find(mark), mark.size(), text);
@@ -145,13 +91,12 @@ void put(std::string& page, std::string_view mark, std::string_view text) {
 json::Value report_document(const Results& results, const std::optional<Prices>& prices) {
     const auto all = comparisons(results);
     const auto usual = usual_case(results);
-    Array cases, compared, summary, definitions, about;
+    Array cases, compared, definitions, about;
     for (const auto& measured : results.cases)
         if (!measured.rounds.empty()) cases.push_back(case_document(results, measured));
     for (const auto& one : all)
-        compared.push_back(comparison_document(one));
-    for (const auto& row : headline_rows(results))
-        summary.emplace_back(texts(row));
+        compared.emplace_back(Object{
+            {"about", name_of(one.about)}, {"case", to_json(one.what)}, {"ratio", range_of(one.ratio)}});
     for (const auto& metric : metrics())
         definitions.emplace_back(Object{{"key", metric.key},
                                         {"title", metric.title},
@@ -161,27 +106,28 @@ json::Value report_document(const Results& results, const std::optional<Prices>&
                                         {"paper", metric.paper}});
     for (const auto& paper : papers())
         about.emplace_back(Array{paper.key, fmt::format("{} {}", paper.about, paper.found)});
+    const auto missing = lines_of_missing(results);
     Value document =
         Object{{"title", setup_text(usual)},
                {"setting", setting_text(results)},
                {"date", results.machine.date},
                {"version", results.machine.version},
-               {"caption", fmt::format("{}; CPU time of {}", setup_text(usual), basis_text(results))},
-               {"summary", std::move(summary)},
+               {"summary", document_of(summary_table(results))},
                {"repeatability", repeatability(all)},
                {"usual", to_json(usual)},
                {"cases", std::move(cases)},
                {"comparisons", std::move(compared)},
-               {"cpus", cpu_documents(results)},
+               {"compared", documents_of(comparison_tables(results))},
+               {"cpus", documents_of(cpu_tables(results))},
                {"machine", machine_document(results)},
-               {"not_measured", not_measured(results)},
+               {"not_measured", Array(missing.begin(), missing.end())},
                {"energy", has_energy(results) ? "" : fmt::format("Energy: {}.", no_energy_text(results))},
                {"metrics", std::move(definitions)},
                {"papers", std::move(about)},
                {"apa", papers_figures(apa_throughput)},
                {"hp_tso_saving", papers_figures(hp_tso_saving)},
                {"linux_tso_gain", papers_figures(linux_tso_gain)}};
-    if (prices) document.set("cost", cost_document(results, *prices));
+    if (prices) document.set("cost", document_of(cost_table(results, *prices)));
     return document;
 }
 

@@ -16,13 +16,6 @@
 namespace teamo::bench {
 namespace {
 
-bool is_like(Case what, const Case& usual) {
-    what.ports = usual.ports;
-    what.way = usual.way;
-    what.tso = usual.tso;
-    return what == usual;
-}
-
 /// With the most ports; nullptr: none.
 const Measured* widest(const Results& results, const Case& usual, Way way) {
     const Measured* found = nullptr;
@@ -111,6 +104,13 @@ void add_ratio_rows(Rows& rows, const RatioRow& wanted, const std::vector<Headli
 
 } // namespace
 
+bool is_like(Case what, const Case& usual) {
+    what.ports = usual.ports;
+    what.way = usual.way;
+    what.tso = usual.tso;
+    return what == usual;
+}
+
 std::vector<Headline> headlines(const Results& results) {
     const auto usual = usual_case(results);
     const auto basis = basis_of(results);
@@ -147,6 +147,10 @@ std::vector<std::vector<std::string>> headline_rows(const Results& results) {
             [](const Headline& line) { return std::to_string(line.measured->what.ports); });
     add_row(rows, "throughput, Mbit/s", lines,
             [](const Headline& line) { return median_cell(line.throughput, 0); });
+    add_row(rows, "- spread of the rounds", lines, [](const Headline& line) {
+        const auto& [median, low, high, rounds] = line.throughput;
+        return rounds < 2 ? "-" : fmt::format("{:.1f} %", 100 * (high - low) / median);
+    });
     add_row(rows, "limited by", lines,
             [](const Headline& line) { return std::string(limit_text(line.measured->limit)); });
     add_row(rows, "CPU, %", lines, [](const Headline& line) { return median_cell(line.cpu, 0); });

@@ -18,6 +18,9 @@ struct Headline {
 };
 std::vector<Headline> headlines(const Results& results);
 
+/// Whether a case differs from the usual one in ports, way and TSO alone.
+bool is_like(Case what, const Case& usual);
+
 /// "with TSO on", which the headlines have if any case has it.
 std::string tso_title(const Results& results);
 

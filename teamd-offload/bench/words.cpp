@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include <array>
+
 namespace teamo::bench {
 namespace {
 
@@ -23,50 +25,27 @@ void add_other_settings(const Case& what, std::vector<std::string>& words) {
     if (what.mtu != ordinary.mtu) words.push_back(fmt::format("MTU {}", what.mtu));
 }
 
+/// In the order of the enumerators.
+template <class Enum, std::size_t count>
+std::string_view text_in(const std::array<std::string_view, count>& texts, Enum value) {
+    return texts.at(static_cast<std::size_t>(value));
+}
+constexpr std::array<std::string_view, 3> way_texts{"transmit", "receive", "both ways"};
+constexpr std::array<std::string_view, 4> load_texts{"streams", "files of 6 MB", "request/response",
+                                                     "short HTTP requests"};
+constexpr std::array<std::string_view, 4> carrier_texts{"team", "ports alone", "bonding", "teamd"};
+constexpr std::array<std::string_view, 4> limit_texts{"not known", "CPU", "shaper", "link"};
+
 } // namespace
 
-std::string_view carrier_text(Carrier over) {
-    switch (over) {
-    case Carrier::team: return "team";
-    case Carrier::ports: return "ports alone";
-    case Carrier::bond: return "bonding";
-    case Carrier::teamd: break;
-    }
-    return "teamd";
-}
+std::string_view carrier_text(Carrier over) { return text_in(carrier_texts, over); }
+std::string_view way_text(Way way) { return text_in(way_texts, way); }
+std::string_view load_text(Load load) { return text_in(load_texts, load); }
+std::string_view limit_text(Limit limit) { return text_in(limit_texts, limit); }
 
 std::string carrier_words(const Case& what) {
     return what.datapath.empty() ? std::string(carrier_text(what.over))
                                  : fmt::format("{} ({})", carrier_text(what.over), what.datapath);
-}
-
-std::string_view way_text(Way way) {
-    switch (way) {
-    case Way::transmit: return "transmit";
-    case Way::receive: return "receive";
-    case Way::both: break;
-    }
-    return "both ways";
-}
-
-std::string_view load_text(Load load) {
-    switch (load) {
-    case Load::stream: return "streams";
-    case Load::file: return "files of 6 MB";
-    case Load::request: return "request/response";
-    case Load::http: break;
-    }
-    return "short HTTP requests";
-}
-
-std::string_view limit_text(Limit limit) {
-    switch (limit) {
-    case Limit::cpu: return "CPU";
-    case Limit::shaper: return "shaper";
-    case Limit::link: return "link";
-    case Limit::unknown: break;
-    }
-    return "not known";
 }
 
 std::string setup_text(const Case& what) {

@@ -3,6 +3,8 @@
 // What a client asks of a server: the first line of each connection. Pure.
 #pragma once
 
+#include "base/named.h"
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -20,6 +22,14 @@ enum class Serve : std::uint8_t {
     http,   ///< "GET": answers a request with a page of 1 KiB, and closes
     totals, ///< sends what all its connections did so far, and closes
 };
+
+} // namespace teamo::bench
+
+template <>
+inline constexpr std::array<std::string_view, 7> teamo::enum_names<teamo::bench::Serve>{
+    "sink", "source", "echo", "file", "store", "GET", "totals"};
+
+namespace teamo::bench {
 
 struct Order {
     Serve what = Serve::sink;

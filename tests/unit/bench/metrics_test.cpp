@@ -48,7 +48,7 @@ TEST(BenchMetrics, have_their_definitions) {
     const Case what{.ports = 2};
     const auto round = known_round();
     const auto is = [&](double value, Figure figure, Basis basis = Basis::host) {
-        EXPECT_THAT(figure(what, round, basis), Optional(testing::DoubleNear(value, value * 1e-9)))
+        EXPECT_THAT(value_of(figure, what, round, basis), Optional(testing::DoubleNear(value, value * 1e-9)))
             << metric_of(figure).key;
     };
     is(858.9934592, throughput);
@@ -86,13 +86,13 @@ TEST(BenchMetrics, have_their_definitions) {
 TEST(BenchMetrics, that_were_not_measured_are_none) {
     const Case what;
     for (const auto& metric : metrics())
-        EXPECT_FALSE(metric.figure(what, {}, Basis::host)) << metric.key;
-    EXPECT_FALSE(joules_per_gb(what, known_round(), Basis::host));
-    EXPECT_FALSE(latency_90(what, known_round(), Basis::host));
+        EXPECT_FALSE(value_of(metric.figure, what, {}, Basis::host)) << metric.key;
+    EXPECT_FALSE(value_of(joules_per_gb, what, known_round(), Basis::host));
+    EXPECT_FALSE(value_of(latency_90, what, known_round(), Basis::host));
     auto requests = known_round();
     requests.sent = requests.received = 0;
-    EXPECT_FALSE(pe_index(what, requests, Basis::host));
-    EXPECT_FALSE(io_by_size(what, requests, Basis::host));
+    EXPECT_FALSE(value_of(pe_index, what, requests, Basis::host));
+    EXPECT_FALSE(value_of(io_by_size, what, requests, Basis::host));
 }
 
 TEST(BenchMetrics, of_skbs_are_none_where_only_the_card_counts) {
@@ -101,29 +101,31 @@ TEST(BenchMetrics, of_skbs_are_none_where_only_the_card_counts) {
         port.tx_skbs = port.rx_skbs = 0;
     for (const auto figure :
          {tx_skbs, rx_skbs, tx_skb_bytes, rx_skb_bytes, packet_saving, io_measured, io_time})
-        EXPECT_FALSE(figure({}, round, Basis::host)) << metric_of(figure).key;
-    EXPECT_TRUE(tx_packets({}, round, Basis::host));
+        EXPECT_FALSE(value_of(figure, {}, round, Basis::host)) << metric_of(figure).key;
+    EXPECT_TRUE(value_of(tx_packets, {}, round, Basis::host));
 }
 
 TEST(BenchMetrics, show_an_uneven_port) {
     auto round = known_round();
     round.ports.at("eth1").tx_bytes *= 3;
-    EXPECT_THAT(fullest_port({}, round, Basis::host), Optional(testing::DoubleNear(1.493, 0.001)));
+    EXPECT_THAT(value_of(fullest_port, {}, round, Basis::host), Optional(testing::DoubleNear(1.493, 0.001)));
 }
 
 TEST(BenchMetrics, count_the_payload_of_the_ways_that_are_measured) {
     const Sample round{.seconds = 1, .sent = 125e6, .received = 250e6};
-    EXPECT_THAT(throughput({.way = Way::transmit}, round, Basis::host), Optional(DoubleEq(1000)));
-    EXPECT_THAT(throughput({.way = Way::receive}, round, Basis::host), Optional(DoubleEq(2000)));
-    EXPECT_THAT(throughput({.way = Way::both}, round, Basis::host), Optional(DoubleEq(3000)));
+    EXPECT_THAT(value_of(throughput, {.way = Way::transmit}, round, Basis::host), Optional(DoubleEq(1000)));
+    EXPECT_THAT(value_of(throughput, {.way = Way::receive}, round, Basis::host), Optional(DoubleEq(2000)));
+    EXPECT_THAT(value_of(throughput, {.way = Way::both}, round, Basis::host), Optional(DoubleEq(3000)));
 }
 
 TEST(BenchMetrics, a_file_takes_as_long_as_its_connection) {
     // 16 connections sent 800 files in 10 s: 50 each. Both ways there are 32.
     Case what{.ports = 4, .load = Load::file, .clients = 4};
-    EXPECT_THAT(file_time(what, {.seconds = 10, .operations = 800}, Basis::host), Optional(DoubleEq(200)));
+    EXPECT_THAT(value_of(file_time, what, {.seconds = 10, .operations = 800}, Basis::host),
+                Optional(DoubleEq(200)));
     what.way = Way::both;
-    EXPECT_THAT(file_time(what, {.seconds = 10, .operations = 1600}, Basis::host), Optional(DoubleEq(200)));
+    EXPECT_THAT(value_of(file_time, what, {.seconds = 10, .operations = 1600}, Basis::host),
+                Optional(DoubleEq(200)));
 }
 
 TEST(BenchMetrics, use_one_basis_for_all_cases) {
@@ -142,8 +144,8 @@ TEST(BenchMetrics, of_bound_workers_do_not_change_the_basis_of_the_others) {
                               {.skipped = "no"}}};
     EXPECT_EQ(Basis::host, basis_of(results));
     EXPECT_EQ(Basis::machine, basis_of(results, results.cases[1]));
-    EXPECT_THAT(service_demand(results.cases[1].what, shared, basis_of(results)),
-                service_demand({}, shared, Basis::machine));
+    EXPECT_THAT(value_of(service_demand, results.cases[1].what, shared, basis_of(results)),
+                value_of(service_demand, {}, shared, Basis::machine));
     results.cases.erase(results.cases.begin());
     EXPECT_EQ(Basis::machine, basis_of(results)) << "the profile binding";
     results.cases[0].rounds = {known_round()};

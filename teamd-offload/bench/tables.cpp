@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "bench/tables.h"
+
+#include "bench/papers.h"
+#include "bench/summary.h"
+#include "text/numbers.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+namespace teamo::bench {
+namespace {
+
+constexpr unsigned most_ports = 8; ///< of a team
+
+const std::string none = "-";
+
+std::string cell(const Measured* measured, Basis basis, Figure figure) {
+    const auto spread = measured == nullptr ? std::nullopt : spread_of(*measured, basis, figure);
+    return spread ? fmt::format("{:.{}f}", spread->median, metric_of(figure).digits) : none;
+}
+
+std::string percent(std::optional<double> share) {
+    return share ? fmt::format("{:.0f} %", 100 * *share) : none;
+}
+
+std::optional<double> share_of_sum(const std::vector<Comparison>& all, const Case& what) {
+    const auto* found = comparison_of(all, Subject::single_sum, what);
+    return found == nullptr ? std::nullopt : std::optional(found->ratio.median);
+}
+
+bool is_empty(const std::string& cell) { return cell == none; }
+
+/// Removes the columns, except the first, in which no row has a value.
+void drop_empty_columns(Table& table) {
+    for (auto column = table.columns.size(); column-- > 1;) {
+        if (!std::ranges::all_of(table.rows, [&](const Row& row) { return is_empty(row[column]); })) continue;
+        const auto place = static_cast<std::ptrdiff_t>(column);
+        table.columns.erase(table.columns.begin() + place);
+        for (auto& row : table.rows)
+            row.erase(row.begin() + place);
+    }
+}
+
+} // namespace
+
+Table summary_table(const Results& results) {
+    auto rows = headline_rows(results);
+    Table table{.title =
+                    fmt::format("{}; CPU time of {}", setup_text(usual_case(results)), basis_text(results)),
+                .columns = std::move(rows.front()),
+                .rows = {}};
+    table.rows.assign(std::make_move_iterator(rows.begin() + 1), std::make_move_iterator(rows.end()));
+    return table;
+}
+
+Table ports_table(const Results& results) {
+    Table table{.title = "by ways and ports, TSO on and off",
+                .columns = {"way", "ports", "Mbit/s", "TSO off", "of sum", "APA", "CPU %", "µs/KiB", "limit"},
+                .rows = {},
+                .note =
+                    "Mbit/s: with TSO on; of sum: of the single ports' sum; APA: the paper's share of it, "
+                    "TSO off; CPU %: busy part of the CPUs counted, TSO on/off; µs/KiB: service demand, "
+                    "CPU time for each KiB of payload (netperf), TSO on/off; limit: what kept it from "
+                    "being faster. teamo-metrics(7) has all definitions."};
+    const auto usual = usual_case(results);
+    if (usual.load != Load::stream) return table;
+    const auto all = comparisons(results);
+    const auto basis = basis_of(results);
+    for (const auto way : {Way::transmit, Way::receive, Way::both})
+        for (unsigned ports = 1; ports <= most_ports; ++ports) {
+            auto on = usual;
+            on.way = way;
+            on.ports = ports;
+            auto off = on;
+            on.tso = true;
+            off.tso = false;
+            const auto *with = find(results, on), *without = find(results, off);
+            if (with == nullptr && without == nullptr) continue;
+            const auto both = [&](Figure figure) {
+                return fmt::format("{}/{}", cell(with, basis, figure), cell(without, basis, figure));
+            };
+            table.rows.push_back({std::string(way_text(way)), std::to_string(ports),
+                                  cell(with, basis, throughput), cell(without, basis, throughput),
+                                  percent(share_of_sum(all, usual.tso ? on : off)),
+                                  percent(apa_of_sum(way, ports)), both(cpu), both(service_demand),
+                                  std::string(limit_text((with != nullptr ? with : without)->limit))});
+        }
+    return table;
+}
+
+Table other_cases_table(const Results& results) {
+    constexpr std::array figures{throughput, cpu,        service_demand, operations,
+                                 file_time,  latency_50, latency_99};
+    Table table{.title = "other cases", .columns = {"case"}, .rows = {}};
+    for (const auto figure : figures)
+        table.columns.push_back(fmt::format("{}, {}", metric_of(figure).title, metric_of(figure).unit));
+    table.columns.emplace_back("limit");
+    const auto usual = usual_case(results);
+    for (const auto& measured : results.cases) {
+        const auto& what = measured.what;
+        if (measured.rounds.empty() || (what.load == Load::stream && is_like(what, usual))) continue;
+        Row row{case_text(what)};
+        for (const auto figure : figures)
+            row.push_back(cell(&measured, basis_of(results), figure));
+        row.emplace_back(limit_text(measured.limit));
+        table.rows.push_back(std::move(row));
+    }
+    drop_empty_columns(table);
+    return table;
+}
+
+Table figures_table(const Results& results) {
+    const auto lines = headlines(results);
+    Table table{.title = "all figures", .columns = {tso_title(results)}, .rows = {}};
+    if (lines.empty()) return table;
+    Row ports{"ports"};
+    for (const auto& line : lines) {
+        table.columns.emplace_back(way_text(line.measured->what.way));
+        ports.push_back(std::to_string(line.measured->what.ports));
+    }
+    table.columns.emplace_back("unit, paper");
+    ports.emplace_back();
+    table.rows.push_back(std::move(ports));
+    for (const auto& metric : metrics()) {
+        Row row{std::string(metric.key)};
+        for (const auto& line : lines)
+            row.push_back(cell(line.measured, basis_of(results), metric.figure));
+        if (std::all_of(row.begin() + 1, row.end(), is_empty)) continue;
+        row.push_back(metric.paper.empty() ? std::string(metric.unit)
+                                           : fmt::format("{}; {}", metric.unit, metric.paper));
+        table.rows.push_back(std::move(row));
+    }
+    return table;
+}
+
+std::vector<Table> comparison_tables(const Results& results) {
+    std::vector<Table> tables;
+    const auto all = comparisons(results);
+    for (auto one = all.begin(); one != all.end(); ++one) {
+        if (one == all.begin() || one->about != std::prev(one)->about)
+            tables.push_back({.title = std::string(title_of(one->about)),
+                              .columns = {"case", "ours", "lowest round", "highest round",
+                                          fmt::format("rounds within {:.0f} %", 100 * agreement), "paper"},
+                              .rows = {}});
+        const auto ratio = [&](double value) { return ratio_text(one->about, value); };
+        const auto paper = papers_ratio(*one);
+        tables.back().rows.push_back(
+            {case_text(one->what), ratio(one->ratio.median), ratio(one->ratio.low), ratio(one->ratio.high),
+             one->ratio.rounds < 2 ? none
+             : agrees(one->ratio)  ? std::string("yes")
+                                   : "no: " + one->why,
+             paper ? fmt::format("{} {}", paper_of(one->about), ratio(*paper)) : none});
+    }
+    std::ranges::for_each(tables, drop_empty_columns);
+    return tables;
+}
+
+std::vector<Table> cpu_tables(const Results& results) {
+    std::vector<Table> tables;
+    for (const auto& line : headlines(results)) {
+        const auto cpus = shares_by_cpu(*line.measured);
+        const bool irq = has_irq(cpus);
+        Table table{.title = fmt::format("CPU by CPU, % of its time: {}", case_text(line.measured->what)),
+                    .columns = {"CPU", "busy", "user", "system", "softirq", "irq"},
+                    .rows = {}};
+        const auto share = [](double part) { return fmt::format("{:.0f}", 100 * part); };
+        for (const auto& [number, part] : cpus)
+            table.rows.push_back({std::to_string(number), share(busy_share(part)), share(part.user),
+                                  share(part.system), share(part.softirq), irq ? share(part.irq) : none});
+        drop_empty_columns(table);
+        if (!table.rows.empty()) tables.push_back(std::move(table));
+    }
+    return tables;
+}
+
+Table cost_table(const Results& results, const Prices& prices) {
+    const auto in_money = [&](std::string_view what) { return fmt::format("{}, {}", what, prices.currency); };
+    Table table{.title =
+                    fmt::format("cost of {:g} servers with {:g} Gbit/s each, {:g} hours a year over {:g} "
+                                "years, PUE {:g}",
+                                prices.servers, prices.gbits, prices.hours, prices.years, prices.pue),
+                .columns = {"case", "ways, weighted", "CPUs busy in a server", in_money("servers"), "kWh",
+                            in_money("energy"), in_money("together")},
+                .rows = {},
+                .note = std::string(energy_note(results))};
+    for (const auto& [what, cost, ways] : weighted_costs(results, prices)) {
+        std::vector<std::string> names;
+        for (const auto way : ways)
+            names.emplace_back(way_text(way));
+        table.rows.push_back(
+            {case_text(what), joined(names), fmt::format("{:.3f}", cost.cpus),
+             fmt::format("{:.0f}", cost.servers), cost.kwh ? fmt::format("{:.0f}", *cost.kwh) : "no meter",
+             cost.energy ? fmt::format("{:.0f}", *cost.energy) : none, fmt::format("{:.0f}", cost.total())});
+    }
+    return table;
+}
+
+std::vector<std::string> lines_of_missing(const Results& results) {
+    std::vector<std::string> lines;
+    for (const auto& measured : results.cases)
+        if (!measured.skipped.empty())
+            lines.push_back(fmt::format("not measured: {}: {}", case_text(measured.what), measured.skipped));
+    std::ranges::move(failed_lines(results), std::back_inserter(lines));
+    return lines;
+}
+
+json::Value document_of(const Table& table) {
+    const auto texts = [](const Row& row) { return json::Array(row.begin(), row.end()); };
+    json::Array rows;
+    for (const auto& row : table.rows)
+        rows.emplace_back(texts(row));
+    return json::Object{{"title", table.title},
+                        {"columns", texts(table.columns)},
+                        {"rows", std::move(rows)},
+                        {"note", table.note}};
+}
+
+} // namespace teamo::bench
