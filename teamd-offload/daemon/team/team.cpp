@@ -80,7 +80,7 @@ Result<> Team::open(sd_event* loop) {
     poll_timer_ = TEAMO_TRY(Timer::make(loop, [this] { poll_unreported(); }));
     TEAMO_TRY(
         subsystems.make(loop, context, [this] { pass_soon_->soon(); }, [this] { return reconciler.lacp(); }));
-    context.programs->set_note_clsact([this](IfIndex device) { return ports.note_clsact(device); });
+    context.programs->set_note_clsact([this](IfIndex device) { return ports.entries().note_clsact(device); });
     const auto existing = TEAMO_TRY(find_device());
     TEAMO_TRY(existing ? adopt_device(*existing) : make_device());
     ports.join_configured();

@@ -7,8 +7,6 @@
 #include "model/observation.h"
 #include "plan/team/membership.h"
 
-#include <linux/if_addr.h>
-
 #include <algorithm>
 
 namespace teamo {
@@ -20,81 +18,6 @@ bool has_bounced(const PortBefore& port, const Link& link) {
 }
 
 } // namespace
-
-/// With the kernel's drivers a device's master shows which team it belongs to.
-bool PortSet::is_slave(const Link& link) const {
-    const auto& device = context_.device;
-    return context_.datapath->kernel_manages_ports() && device.team && link.master == device.team;
-}
-
-/// An entry of the journal is valid only for such a device.
-bool PortSet::is_ours(const Link& link) const { return is_slave(link) || context_.marked_slot(link); }
-
-/// Indexes are reused: an entry is that of another device if the device lacks the team's mark, or has that of
-/// another slot. A port that is joining may not have it yet, or that of its former slot. The device of such
-/// an entry is elsewhere; it may return.
-void PortSet::forget_reused_indexes(std::vector<PortBefore>& ports) const {
-    for (auto& port : ports) {
-        const auto* link = context_.link(port.index);
-        if (link == nullptr) continue;
-        const auto slot = context_.marked_slot(*link);
-        if (port.state == PortState::joining ? !is_ours(*link) : slot != port.slot) {
-            if (!slot && port.state == PortState::joined)
-                context_.log(
-                    Level::warning,
-                    fmt::format("port {}: device {} does not have the mark {}: it counts as another device",
-                                port.name, link->name, port_mark(context_.name(), port.slot)));
-            port.index = {};
-        }
-    }
-}
-
-/// A device that was in another network namespace has lost our settings, and nobody uses it. One that another
-/// program removed from the team keeps them.
-bool PortSet::was_moved(const PortBefore& port, const Link& link) const {
-    if (link.master || link.is_up()) return false;
-    const bool lost_ipv6 = port.disable_ipv6 == false && read_disable_ipv6(link.name) == false;
-    return lost_ipv6 || context_.datapath->lacks_program(port.index).value_or(false);
-}
-
-/// Another program has removed the port, or has made it a port of something else.
-bool PortSet::has_left(const Link& link) const {
-    return link.master != (context_.datapath->kernel_manages_ports() ? context_.device.team : IfIndex{});
-}
-
-bool PortSet::is_added_by_others(const Link& link) const {
-    return is_slave(link) && context_.journal.port(link.index) == nullptr;
-}
-
-/// The entry of the port that this device was before it was away. Its mark shows that, also if it was renamed
-/// meanwhile; without a mark it is another device, which replaces the port of its name. Two entries may have
-/// the same slot, of which the one with its name is chosen.
-const PortBefore* PortSet::away_entry(const Link& link) const {
-    const auto slot = context_.marked_slot(link);
-    const auto likeness = [&](const PortBefore& entry) {
-        if (entry.state != PortState::away) return 0;
-        return (slot == entry.slot ? 2 : 0) + (link.has_name(entry.name) ? 1 : 0);
-    };
-    const auto best = std::ranges::max_element(context_.journal.now().ports, {}, likeness);
-    return best == context_.journal.now().ports.end() || likeness(*best) == 0 ? nullptr : &*best;
-}
-
-/// A port that was away gets its former slot, which others get only when there is no other.
-Result<Slot> PortSet::slot_for(const Link& link) const {
-    const auto* away = away_entry(link);
-    SlotSet taken = 0, kept = 0;
-    for (const auto& entry : context_.journal.now().ports) {
-        if (entry.state != PortState::away)
-            taken |= bit(entry.slot);
-        else if (&entry != away)
-            kept |= bit(entry.slot);
-    }
-    if (away != nullptr && (taken & bit(away->slot)) == 0) return away->slot;
-    for (const SlotSet avoided : {static_cast<SlotSet>(taken | kept), taken})
-        for (std::uint8_t number = 1; number <= max_ports; ++number)
-            if ((avoided & bit(Slot{number})) == 0) return Slot{number};
-    return fail(E2BIG, fmt::format("the team has {} ports, which is the maximum", max_ports));
-}
 
 Result<> PortSet::join(IfIndex port) {
     if (std::ranges::find(ports_, port, &TeamPort::index) != ports_.end())
@@ -109,18 +32,18 @@ Result<> PortSet::join(IfIndex port) {
     context_.observer->forget_removed(port); // no part knows a former device with its index
     auto& journal = context_.journal;
     if (context_.team() == nullptr) return fail(ENODEV, "the team's device is gone");
-    TEAMO_TRY(may_join(context_.links(), link, context_.name(), takes()));
+    TEAMO_TRY(may_join(context_.links(), link, context_.name(), refusals_.takes()));
     if (journal.port(port) == nullptr && !context_.datapath->kernel_manages_ports())
         if (const auto unicast = read_unicast_list(port)) TEAMO_TRY(has_no_user_elsewhere(link, *unicast));
     if (const auto* known = journal.port(port); known != nullptr && known->state == PortState::leaving) {
         TEAMO_TRY(finish_leaving(port));
         return join(port);
     }
-    if (ports_.empty() && journal.port(port) == nullptr) TEAMO_TRY(prepare_address(link));
+    if (ports_.empty() && journal.port(port) == nullptr) TEAMO_TRY(devices_.prepare_address(link));
     if (journal.port(port) == nullptr) {
-        const auto slot = TEAMO_TRY(slot_for(link));
-        auto before = begin(link, slot);
-        note_addresses(link, before);
+        const auto slot = TEAMO_TRY(entries_.slot_for(link));
+        auto before = entries_.begin(link, slot);
+        devices_.note_addresses(link, before, /*warns=*/!refusals_.has(key_of(link))); // not with each try
         journal.edit().ports.push_back(std::move(before));
     }
     auto* was = journal.port(port);
@@ -128,11 +51,11 @@ Result<> PortSet::join(IfIndex port) {
     const auto key = was->name;
     const auto config = config_of(key);
     auto done = journal.keep();
-    if (done) done = add_to_team(link, config, *was);
+    if (done) done = devices_.add_to_team(link, config, *was);
     if (!done) {
         subsystems_.offloads->remove(port);
         if (const auto now = context_.observer->read_now(port); !now && now.error().number == ENODEV) {
-            mark_away(); // its settings are known when it returns
+            entries_.mark_away(); // its settings are known when it returns
             return done;
         }
         was->state = PortState::leaving;
@@ -144,7 +67,7 @@ Result<> PortSet::join(IfIndex port) {
                   [&](const std::string& one) { return one == key || link.has_name(one); });
     for (const auto& one : {key, link.name}) {
         awaited_.erase(one);
-        refused_.erase(one);
+        refusals_.forget(one);
     }
     ports_.push_back({.index = port,
                       .slot = was->slot,
@@ -161,55 +84,53 @@ Result<> PortSet::join(IfIndex port) {
     return {};
 }
 
-Result<> PortSet::add_to_team(const Link& link, const PortConfig& config, PortBefore& before) {
-    TEAMO_TRY(mark(link, before.slot));
-    // Before it carries, because some drivers reset the card.
-    auto contract = config.offload;
-    // A port that carries already (a team taken over with -o) is not refused any more.
-    if (link.master == context_.device.team && contract.lacking == Lacking::refuse)
-        contract.lacking = Lacking::demote;
-    TEAMO_TRY(subsystems_.offloads->add(link, contract, before.offloads));
-    before.offloads = subsystems_.offloads->kept(link.index);
-    return make_port(link, before);
+void PortSet::guard() {
+    for (const auto& port : ports_)
+        if (auto* before = context_.journal.port(port.index)) devices_.guard(*before);
+    subsystems_.guard->poll();
 }
 
-/// The first port of an empty team gives it its address, unless the configuration has one (teamd: hwaddr).
-/// An empty bond has lost its own, and would take the port's.
-Result<> PortSet::prepare_address(const Link& first) {
-    const auto device = context_.device.team;
-    auto now = context_.team()->address;
-    if (context_.device.kind == bond_kind) now = TEAMO_TRY(context_.observer->read_now(device)).address;
-    const auto wanted = context_.config().hwaddr ? context_.bond_address.value_or(now) : first.address;
-    if (now == wanted) return {};
-    TEAMO_TRY(context_.control.set_address(device, wanted));
-    context_.observer->edit(device)->address = wanted;
-    return {};
+void PortSet::attach_all() {
+    for (const auto& port : ports_)
+        unattached_[port.index] = {};
+    attach_rest();
 }
 
-/// Called before the device is changed: disable_ipv6 will remove all its IPv6 addresses, static ones too.
-void PortSet::note_addresses(const Link& link, PortBefore& port) {
-    const auto addresses = read_addresses();
-    if (!addresses) {
-        context_.log(Level::warning, fmt::format("port {}: {}", link.name, addresses.error().text));
-        return;
+void PortSet::attach_refused() {
+    for (auto& [port, unattached] : unattached_)
+        unattached = {};
+    attach_rest();
+}
+
+bool PortSet::has_unattached() const {
+    return std::ranges::any_of(unattached_, [](const auto& entry) { return entry.second.again; });
+}
+
+void PortSet::attach_rest() {
+    for (const auto& port : ports_) {
+        const auto rest = unattached_.find(port.index);
+        // A device that is gone leaves in the next pass.
+        if (rest == unattached_.end() || !rest->second.again) continue;
+        if (context_.journal.port(port.index) == nullptr) continue;
+        if (const auto attached = attach_adopted(port.index); !attached)
+            note_unattached(port, attached.error());
+        else
+            unattached_.erase(rest);
     }
-    std::string own;
-    for (const auto& address : *addresses) {
-        // The kernel makes link-local ones itself, now and afterwards.
-        if (address.device != link.index || address.ip.is_link_local()) continue;
-        own += fmt::format("{}{}", own.empty() ? "" : ", ", text_of(address.ip));
-        if (!address.ip.ipv6 || (address.flags & IFA_F_PERMANENT) == 0 || port.disable_ipv6 != false)
-            continue;
-        // The kernel lists the latest first, and prefers it if nothing else decides.
-        const auto first = port.ipv6_addresses.insert(port.ipv6_addresses.begin(), address);
-        first->tentative = false;
-    }
-    if (!own.empty() && !refused_.contains(key_of(link))) // not with each try
-        context_.log(
-            Level::warning,
-            fmt::format("port {}: has addresses of its own ({}), which do not work while it is a port; give "
-                        "them to {}",
-                        link.name, own, context_.name()));
+}
+
+void PortSet::note_unattached(const TeamPort& port, const Error& error) {
+    auto& [failure, again] = unattached_[port.index];
+    again = is_passing(error);
+    failure(context_.log, Level::error, fmt::format("port {}: ", port.name), error.text);
+}
+
+void PortSet::poll_guard() {
+    for (const auto& port : ports_)
+        if (auto* before = context_.journal.port(port.index);
+            before != nullptr && subsystems_.guard->is_due(port.index))
+            devices_.guard(*before);
+    subsystems_.guard->poll();
 }
 
 // ---- ports of an earlier daemon ------------------------------------------------------------------
@@ -225,12 +146,12 @@ Result<> PortSet::clear_leftovers() {
         journal.workers() = std::move(read->workers); // in each file that is written before they are released
         journal.workers().by_hand.clear();            // requests to the former team
     }
-    forget_reused_indexes(ports);
-    mark_away();
+    entries_.forget_reused_indexes(ports);
+    entries_.mark_away();
     subsystems_.offloads->end_leftover_trials(ports);
     for (const auto& [index, link] : context_.links())
         if (const auto slot = context_.marked_slot(link); slot && journal.port(index) == nullptr)
-            ports.push_back(begin(link, *slot));
+            ports.push_back(entries_.begin(link, *slot));
     for (auto& port : ports)
         if (port.state != PortState::away) port.state = PortState::leaving;
     std::size_t left = 0;
@@ -250,11 +171,12 @@ Result<> PortSet::clear_leftovers() {
 }
 
 void PortSet::adopt(std::vector<PortBefore> noted) {
-    forget_reused_indexes(noted);
+    entries_.forget_reused_indexes(noted);
     auto& journal = context_.journal;
     auto& ports = journal.edit().ports;
     const auto stays = [&](const PortBefore& port, const Link* link) {
-        return link != nullptr && is_ours(*link) && port.state == PortState::joined && !has_left(*link);
+        return link != nullptr && entries_.is_ours(*link) && port.state == PortState::joined &&
+               !entries_.has_left(*link);
     };
     const auto was_away = [&noted](const PortBefore& port) {
         return std::ranges::any_of(noted, [&port](const PortBefore& one) {
@@ -269,15 +191,15 @@ void PortSet::adopt(std::vector<PortBefore> noted) {
         const auto* link = context_.link(port.index);
         if (link == nullptr || port.state != PortState::joined) {
             ports.push_back(port); // valid again when the device returns; or for finish_begun()
-        } else if (has_left(*link) && was_moved(port, *link)) {
+        } else if (entries_.has_left(*link) && entries_.was_moved(port, *link)) {
             ports.push_back(port); // it joins again
             ports.back().index = {};
-        } else if (has_left(*link)) {
+        } else if (entries_.has_left(*link)) {
             // Removed while no daemon ran: undo our settings on it.
             note_removed(*link, port.name);
             std::vector removed{port};
             subsystems_.offloads->end_leftover_trials(removed);
-            if (auto released = restore(removed.front(), /*removed_by_others=*/true);
+            if (auto released = devices_.restore(removed.front(), /*removed_by_others=*/true, team_goes_on());
                 !released && is_passing(released.error())) {
                 ports.push_back(removed.front()); // for finish_begun()
                 ports.back().state = PortState::leaving;
@@ -286,14 +208,14 @@ void PortSet::adopt(std::vector<PortBefore> noted) {
             adopt_port(port, *link, others_carry);
         }
     }
-    mark_away();
+    entries_.mark_away();
     for (const auto& [index, link] : context_.links()) {
         const auto slot = context_.marked_slot(link);
         if (!slot || journal.port(index) != nullptr) continue;
-        if (has_left(link)) continue;
+        if (entries_.has_left(link)) continue;
         // It returned to the earlier daemon too, which did not make it a port. It joins if it is configured.
-        if (const auto* away = away_entry(link); away != nullptr && was_away(*away)) continue;
-        auto port = begin(link, *slot);
+        if (const auto* away = entries_.away_entry(link); away != nullptr && was_away(*away)) continue;
+        auto port = entries_.begin(link, *slot);
         port.state = PortState::joined;
         adopt_port(port, link, others_carry);
     }
@@ -326,11 +248,12 @@ Result<> PortSet::attach_adopted(IfIndex port) {
     const bool lacks_program = TEAMO_TRY(context_.datapath->lacks_program(port));
     const bool was_away = lacks_program || before.taken_down;
     const auto* link = context_.link(port);
-    if (!was_away || link == nullptr || context_.datapath->kernel_manages_ports()) return attach(before);
+    if (!was_away || link == nullptr || context_.datapath->kernel_manages_ports())
+        return devices_.attach(before);
     if (lacks_program) before.made_clsact = false; // it was removed
     // Once the program is there the next daemon cannot see that the device was away: it must read it.
     TEAMO_TRY(note_taken_down(context_, &before, !link->is_up()));
-    TEAMO_TRY(make_port(*link, before));
+    TEAMO_TRY(devices_.make_port(*link, before));
     return note_taken_down(context_, &before, false);
 }
 
@@ -356,7 +279,7 @@ void PortSet::finish_begun() {
             fmt::format("port {}: an earlier daemon did not finish adding it; adding it now", port.name));
         if (auto joined = join(port.index); !joined) {
             awaited_.insert(port.name);
-            note_refusal(port.name, port.index, joined.error());
+            refusals_.note(port.name, port.index, joined.error());
         }
     }
 }

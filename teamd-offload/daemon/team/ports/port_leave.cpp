@@ -4,7 +4,6 @@
 // ports first.
 #include "base/result.h"
 #include "daemon/team/ports/port_set.h"
-#include "kernel/interrupts/affinity_settings.h"
 
 #include <linux/if.h>
 
@@ -28,10 +27,10 @@ std::set<IfIndex> PortSet::replaced() {
         const bool left = by_master && before != nullptr && link->master != context_.device.team;
         if (context_.is_replaced(port.index) ||
             context_.datapath->lacks_program(port.index).value_or(false) ||
-            (left && was_moved(*before, *link)))
+            (left && entries_.was_moved(*before, *link)))
             removed.insert(port.index);
     }
-    refused_.clear();
+    refusals_.clear();
     return removed;
 }
 
@@ -64,7 +63,7 @@ void PortSet::begin_leaving_all() {
     for (const auto& [index, link] : context_.links()) {
         const auto slot = context_.marked_slot(link);
         if (!slot || context_.journal.port(index) != nullptr) continue;
-        auto port = begin(link, *slot);
+        auto port = entries_.begin(link, *slot);
         port.state = PortState::leaving;
         context_.journal.edit().ports.push_back(std::move(port));
         leaving_[index] = {.name = link.name};
@@ -118,10 +117,10 @@ Result<> PortSet::finish_leaving(IfIndex port) {
     const auto known = leaving_.find(port);
     const bool removed_by_others = known != leaving_.end() && known->second.removed_by_others;
     Result<> finished;
-    if (now && is_ours(*now)) {
+    if (now && entries_.is_ours(*now)) {
         const bool has_another_master = now->master && now->master != context_.device.team;
-        const bool stays_down = (was->flags & IFF_UP) != 0 && team_keeps_address(*was);
-        finished = restore(*was, removed_by_others || has_another_master);
+        const bool stays_down = (was->flags & IFF_UP) != 0 && devices_.keeps_address(*was, team_goes_on());
+        finished = devices_.restore(*was, removed_by_others || has_another_master, team_goes_on());
         if (finished && stays_down)
             context_.log(
                 Level::warning,
@@ -142,42 +141,6 @@ Result<> PortSet::finish_leaving(IfIndex port) {
     static_cast<void>(context_.journal.keep()); // save() logs a failure; the port is out either way
     static_cast<void>(context_.observer->read_now(port));
     return finished;
-}
-
-/// A device that is gone needs nothing. Continues after a failure; the error contains all failures.
-/// `removed_by_others`: what is not our setting is up to the program that removed the port.
-Result<> PortSet::restore(const PortBefore& port, bool removed_by_others) {
-    Failures failures;
-    const auto* link = context_.link(port.index);
-    // First, because a card that the next step takes down may free its vectors.
-    if (link != nullptr) failures.add(restore_cpus(*link, port.cpus));
-    failures.add(context_.datapath->detach_port(port.index, port.made_clsact));
-    // The kernel's drivers have restored the rest.
-    const bool only_ours = removed_by_others && context_.datapath->kernel_manages_ports();
-    failures.add(only_ours ? release(port, link == nullptr ? port.name : link->name)
-                           : restore_device(port, /*in_use=*/removed_by_others));
-    if (!port.features.empty() || !port.trial.empty()) failures.add(restore_features(port));
-    // The mark is removed last, and stays while a step will be tried again: it shows that the device is ours.
-    const auto unmarked = failures.may_pass() ? Result<>() : unmark(port.index);
-    auto restored = failures.result();
-    return restored ? unmarked : within("was not restored completely", std::move(restored.error()));
-}
-
-Result<> PortSet::restore_features(const PortBefore& port) {
-    auto features = TEAMO_TRY(context_.ethtool.read_features(port.index));
-    // Also features that are only wanted: a driver may switch them later.
-    FeatureSettings settings;
-    auto before = port.features;
-    before.insert(port.trial.begin(), port.trial.end()); // of a trial that could not be ended
-    for (const auto& [name, on] : before)
-        if (features.active.contains(name) != on || features.wanted.contains(name) != on)
-            settings.emplace(name, on);
-    if (settings.empty()) return {};
-    features = TEAMO_TRY(context_.ethtool.set_features(port.index, settings));
-    const auto refused = missing(features, settings);
-    if (refused.empty()) return {};
-    return fail(EIO, fmt::format("{} stays {}; set it with: ethtool -K {}", refused.begin()->first,
-                                 refused.begin()->second ? "off" : "on", port.name));
 }
 
 } // namespace teamo

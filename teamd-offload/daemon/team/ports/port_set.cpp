@@ -59,9 +59,9 @@ void PortSet::drop_lost() {
         return context_.link(device) == nullptr || back.contains(device);
     };
     std::erase_if(leaving_, [&](const auto& entry) { return is_gone(entry.first); });
-    std::erase_if(refused_, [&](const auto& entry) { return is_gone(entry.second.state.device); });
+    refusals_.forget_if([&](const std::string&, IfIndex device) { return is_gone(device); });
     // Their entries stay, for when the devices return.
-    mark_away(back);
+    entries_.mark_away(back);
     drop_removed_by_others();
 }
 
@@ -82,11 +82,11 @@ void PortSet::note_removed(const Link& link, const std::string& key) {
 void PortSet::drop_removed_by_others() {
     for (auto& port : context_.journal.edit().ports) {
         const auto* link = context_.link(port.index);
-        if (link == nullptr || !has_left(*link) || port.state != PortState::joined) continue;
+        if (link == nullptr || !entries_.has_left(*link) || port.state != PortState::joined) continue;
         // The kernel also removes a port from its master before it moves or removes the device. Then the
         // device cannot be read any more, and its RTM_DELLINK follows; or it is there again.
         const auto now = context_.observer->read_now(port.index);
-        if (!now || !has_left(*now) || context_.observer->has_removed(port.index)) continue;
+        if (!now || !entries_.has_left(*now) || context_.observer->has_removed(port.index)) continue;
         const auto* master = context_.link(now->master);
         context_.log(
             Level::notice,
@@ -202,10 +202,11 @@ bool PortSet::join_added_by_others() {
     if (!context_.datapath->kernel_manages_ports()) return false;
     std::vector<Link> added;
     for (const auto& [index, link] : context_.links())
-        if (is_added_by_others(link) && !returned_.contains(index) && is_worth_trying(key_of(link), link))
+        if (entries_.is_added_by_others(link) && !returned_.contains(index) &&
+            refusals_.is_worth_trying(key_of(link), link))
             added.push_back(link);
     for (const auto& link : added)
-        if (auto joined = join(link.index); !joined) note_refusal(key_of(link), link.index, joined.error());
+        if (auto joined = join(link.index); !joined) refusals_.note(key_of(link), link.index, joined.error());
     return !added.empty();
 }
 
@@ -234,21 +235,22 @@ void PortSet::await_configured() {
 bool PortSet::join_awaited() {
     await_configured();
     // A port that is not awaited any more is not tried again.
-    std::erase_if(refused_, [this](const auto& entry) {
-        const auto* link = find_named(context_.links(), entry.first);
-        return link == nullptr || !(awaited_.contains(entry.first) || is_added_by_others(*link));
+    refusals_.forget_if([this](const std::string& port, IfIndex) {
+        const auto* link = find_named(context_.links(), port);
+        return link == nullptr || !(awaited_.contains(port) || entries_.is_added_by_others(*link));
     });
     bool tried = false;
     for (const auto& port : std::set(awaited_)) {
         const auto* link = find_named(context_.links(), port);
-        if (link == nullptr || returned_.contains(link->index) || !is_worth_trying(port, *link)) continue;
+        if (link == nullptr || returned_.contains(link->index) || !refusals_.is_worth_trying(port, *link))
+            continue;
         tried = true;
         const auto device = link->index;
         if (const auto* other = find(port); other != nullptr) {
-            note_refusal(port, device, another_name_of(other->key));
+            refusals_.note(port, device, another_name_of(other->key));
             continue;
         }
-        if (auto joined = join(device); !joined) note_refusal(port, device, joined.error());
+        if (auto joined = join(device); !joined) refusals_.note(port, device, joined.error());
     }
     return tried;
 }
@@ -260,8 +262,7 @@ std::optional<Clock::time_point> PortSet::deadline() const {
         first = earlier(first, port.watch.deadline());
         if (port.modes_patience) first = earlier(first, port.modes_patience->next());
     }
-    for (const auto& [name, refused] : refused_)
-        first = earlier(first, refused.patience.next());
+    first = earlier(first, refusals_.deadline());
     for (const auto& [port, leaving] : leaving_)
         first = earlier(first, leaving.patience.next());
     return first;
@@ -340,7 +341,7 @@ void PortSet::follow_configured() {
     for (const auto& name : configured) {
         if (std::ranges::count(names, name) != 0) continue;
         awaited_.erase(name);
-        refused_.erase(name);
+        refusals_.forget(name);
         if (const auto* port = find(name); port != nullptr && !is_named(*port, names))
             static_cast<void>(begin_leaving(port->index));
     }
@@ -356,7 +357,7 @@ void PortSet::reconfigure(const TeamConfig& before) {
                       withholds_carrier(before.runner) != withholds_carrier(now.runner));
     if (context_.options.no_ports) return;
     follow_configured();
-    refused_.clear(); // another configuration may be the cure
+    refusals_.clear(); // another configuration may be the cure
 }
 
 Result<> PortSet::check(const TeamConfig& config) const {
@@ -366,7 +367,7 @@ Result<> PortSet::check(const TeamConfig& config) const {
         const auto* link = find_named(context_.links(), name);
         if (link == nullptr) continue;
         // One that others use joins when they have gone.
-        if (auto may = may_join(context_.links(), *link, context_.name(), takes());
+        if (auto may = may_join(context_.links(), *link, context_.name(), refusals_.takes());
             !may && !is_passing(may.error()))
             return within(fmt::format("port {}", name), std::move(may.error()));
     }

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // The ports of a team: how they join, leave, vanish and return, and how those of an earlier daemon are
-// adopted. Only this class edits their entries in the journal.
+// adopted. Only this folder edits their entries in the journal.
 #pragma once
 
 #include "base/result.h"
+#include "daemon/team/ports/port_devices.h"
+#include "daemon/team/ports/port_entries.h"
+#include "daemon/team/ports/refusals.h"
 #include "daemon/team/subsystems.h"
 #include "plan/team/membership.h"
 #include "plan/team/repair.h"
@@ -27,23 +30,11 @@ struct TeamPort {
     LogOnce users{}; ///< devices on it that receive nothing
 };
 
-/// Notes in the journal that a port is down for a change of its address or after a move between namespaces,
-/// so that a later daemon sets it up again if we are killed meanwhile. nullptr: the device is no port.
-Result<> note_taken_down(TeamContext& context, PortBefore* port, bool down);
-
-/// Sets a hardware address. Takes the device down for a moment only if it does not accept the change while
-/// up. `port`: see note_taken_down().
-Result<> set_address(TeamContext& context, const Link& link, const MacAddress& address,
-                     PortBefore* port = nullptr);
-
-/// Gives the team the configured address, if that is a new one since a daemon last did so: the active port or
-/// the administrator may have given the team another address since.
-void set_hwaddr(TeamContext& context);
-
 class PortSet {
 public:
     PortSet(TeamContext& context, Subsystems& subsystems) : context_(context), subsystems_(subsystems) {}
 
+    PortEntries& entries() { return entries_; }
     /// In the order they joined.
     const std::vector<TeamPort>& all() const { return ports_; }
     /// By a name that the device has now, which may have changed since the port joined; nullptr: no port.
@@ -83,7 +74,7 @@ public:
     /// event. True: one is there.
     bool find_awaited();
     /// Forgets a refusal whose reason was a user in another namespace that has gone. True: there was one.
-    bool poll_refused();
+    bool poll_refused() { return refusals_.poll(); }
 
     // ---- requests and start --------------------------------------------------------------------------
     /// Refuses a new configuration of a running team with a port that cannot join.
@@ -99,8 +90,6 @@ public:
     void attach_all();
     /// Tries again where it was refused.
     void attach_refused();
-    /// Before clsact is made on a port, so that any process knows that it must be removed.
-    Result<> note_clsact(IfIndex device);
     /// Notes that an adopted port could not be attached.
     void note_unattached(const TeamPort& port, const Error& error);
     /// True: a pass within a second is needed for that.
@@ -142,32 +131,8 @@ public:
     std::vector<RefusedStatus> refused() const;
 
 private:
-    /// A port whose device exists and could not join.
-    struct Refused {
-        /// A change of these is worth a try: another device of that name, another master, other marks, other
-        /// users.
-        struct State {
-            IfIndex device{}, master{};
-            std::vector<std::string> altnames{};
-            std::vector<IfIndex> users{};
-            bool operator==(const State&) const = default;
-        } state;
-        LogOnce message;
-        bool has_user_elsewhere = false;
-        Patience patience{};
-    };
-
     PortWatch make_watch(const PortConfig& config, PortWatch::Start start) const;
     PortConfig config_of(std::string_view port) const;
-    bool is_slave(const Link& link) const;
-    bool is_ours(const Link& link) const;
-    void forget_reused_indexes(std::vector<PortBefore>& ports) const;
-    bool was_moved(const PortBefore& port, const Link& link) const;
-    bool is_added_by_others(const Link& link) const;
-    PortBefore begin(const Link& link, Slot slot);
-    Result<> add_to_team(const Link& link, const PortConfig& config, PortBefore& before);
-    Result<> prepare_address(const Link& first);
-    void note_addresses(const Link& link, PortBefore& port);
     void read_modes(TeamPort& port);
     bool counts_as_up(const PortWatch& watch) const;
     void end_needless_delay();
@@ -177,46 +142,26 @@ private:
     bool has_port(const std::string& key) const;
     void await_configured();
     bool join_awaited();
-    Refused::State state_of(const Link& link) const;
-    Takes takes() const;
-    bool has_left(const Link& link) const;
-    bool is_free_elsewhere(const Link& link) const;
     void note_users();
     void note_shared_address();
     void note_idle_xdp();
-    void note_refusal(const std::string& port, IfIndex device, const Error& refusal);
-    bool is_worth_trying(const std::string& port, const Link& link) const;
     bool finish_due_leaves();
     Result<> finish_leaving(IfIndex port);
-    Result<> restore(const PortBefore& port, bool removed_by_others);
-    Result<> restore_features(const PortBefore& port);
-    void mark_away(const std::set<IfIndex>& returned = {});
     std::set<IfIndex> replaced();
-    const PortBefore* away_entry(const Link& link) const;
-    Result<Slot> slot_for(const Link& link) const;
     std::vector<std::string> configured_names() const;
     void follow_configured();
     bool is_named(const TeamPort& port, const std::vector<std::string>& names) const;
-    Result<> mark(const Link& link, Slot slot);
-    Result<> unmark(IfIndex port);
-    Result<> make_port(const Link& link, PortBefore& before);
-    static Result<> set_disable_ipv6(const std::string& name, const PortBefore& before, bool disabled);
-    /// Puts the port into the datapath.
-    Result<> attach(PortBefore& port);
     void attach_rest();
-    /// The guard on a port. A failure is logged: the port carries without it.
-    void guard(PortBefore& port);
-    Result<> fit(const Link& link, PortBefore& before);
-    /// True if the team goes on using the address that the port had before.
-    bool team_keeps_address(const PortBefore& before) const;
-    /// `in_use`: by another program, which decides whether it is up.
-    Result<> restore_device(const PortBefore& before, bool in_use);
-    static Result<> release(const PortBefore& before, const std::string& name);
     /// `others_carry`: another port has had its link all the time.
     void adopt_port(const PortBefore& port, const Link& link, bool others_carry);
 
+    bool team_goes_on() const { return !ports_.empty() && !ends_; }
+
     TeamContext& context_;
     Subsystems& subsystems_;
+    PortEntries entries_{context_};
+    PortDevices devices_{context_, subsystems_, entries_};
+    Refusals refusals_{context_};
     std::vector<TeamPort> ports_;
 
     std::set<std::string> awaited_; ///< devices that are to join
@@ -224,10 +169,9 @@ private:
     /// Devices that were removed and exist again, or may before the pass ends. They join in a later pass,
     /// when every part has forgotten what it had of the former device.
     std::set<IfIndex> returned_;
-    bool joins_returned_ = false;            ///< another pass is needed for them
-    std::map<std::string, Refused> refused_; ///< by name
-    LogOnce shared_address_;                 ///< other devices are up with the team's address
-    LogOnce idle_xdp_;                       ///< the team has an XDP program that sees no frame
+    bool joins_returned_ = false; ///< another pass is needed for them
+    LogOnce shared_address_;      ///< other devices are up with the team's address
+    LogOnce idle_xdp_;            ///< the team has an XDP program that sees no frame
     /// A port that is not restored yet.
     struct Leaving {
         Patience patience{};

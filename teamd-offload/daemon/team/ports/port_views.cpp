@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// What the runner and each subsystem see of the ports.
+// What the runner, each subsystem and the state see of the ports.
 #include "daemon/team/ports/port_set.h"
 
 namespace teamo {
@@ -96,6 +96,64 @@ std::vector<Probes::Port> PortSet::probed(const Tables& tables) {
                         .one_carries = one_carries,
                         .watch = &port.watch});
     }
+    return list;
+}
+
+/// A device on a port of a pair is not refused by the kernel.
+void PortSet::note_users() {
+    for (auto& port : ports_) {
+        const auto* link = context_.link(port.index);
+        if (link == nullptr) continue;
+        const auto users = users_of(context_.links(), *link, refusals_.takes());
+        port.users(context_.log, Level::warning, fmt::format("port {}: ", port.name),
+                   users.empty()
+                       ? std::string()
+                       : fmt::format("carries {}, which receives nothing while it is a port; move it "
+                                     "to {}",
+                                     text_of(users), context_.name()));
+    }
+}
+
+/// A port that was moved by hand to another team, a clone of a virtual machine's interface.
+void PortSet::note_shared_address() {
+    const auto* team = context_.team();
+    if (team == nullptr || !team->is_up()) return shared_address_.clear();
+    const auto others = sharing_address(context_.links(), *team);
+    shared_address_(context_.log, Level::warning, "",
+                    others.empty()
+                        ? std::string()
+                        : fmt::format("{0} is up with the address {1} of {2} too, which switches then "
+                                      "learn at two places; give one of them another: ip link set "
+                                      "{0} address ADDRESS",
+                                      others.front()->name, text_of(team->address), team->name));
+}
+
+/// The kernel lets generic XDP skip what was redirected (net/core/dev.c: netif_receive_generic_xdp), so all
+/// that a pair receives; native XDP is refused, because the inner end takes the largest packets.
+void PortSet::note_idle_xdp() {
+    const auto* team = context_.team();
+    const bool idle = team != nullptr && team->has_xdp && !context_.datapath->kernel_manages_ports();
+    idle_xdp_(
+        context_.log, Level::warning, "",
+        idle ? fmt::format("{} has an XDP program, which sees no frame there; attach it to the ports, or "
+                           "use the datapath team or bond",
+                           team->name)
+             : std::string());
+}
+
+std::vector<RefusedStatus> PortSet::refused() const {
+    std::vector<RefusedStatus> list;
+    refusals_.add_to(list);
+    for (const auto& [index, leaving] : leaving_)
+        if (const auto* port = context_.journal.port(index))
+            list.push_back({.where = port->name, .what = "is not restored yet"});
+    for (const auto& port : ports_)
+        if (const auto found = unattached_.find(port.index); found != unattached_.end())
+            list.push_back({.where = port.name, .what = found->second.failure.text()});
+    for (const auto& port : ports_)
+        if (!port.users.text().empty()) list.push_back({.where = port.name, .what = port.users.text()});
+    for (const auto* of_team : {&shared_address_, &idle_xdp_})
+        if (!of_team->text().empty()) list.push_back({.where = context_.name(), .what = of_team->text()});
     return list;
 }
 
