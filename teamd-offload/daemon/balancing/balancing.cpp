@@ -59,7 +59,7 @@ void Balancing::follow(std::vector<Port> ports, const Tables& tables) {
 }
 
 std::chrono::milliseconds Balancing::interval() const {
-    return std::max<std::chrono::milliseconds>(config_.interval, least_interval);
+    return std::max<std::chrono::milliseconds>(config().interval, least_interval);
 }
 
 void Balancing::start() {
@@ -69,9 +69,9 @@ void Balancing::start() {
 }
 
 void Balancing::reconfigure(const BalanceConfig& before) {
-    if (config_.interval != before.interval) meter_ = LoadMeter{interval()};
-    if (!config_.wait_for_gap) moves_ = {}; // the next pass moves them
-    if (config_ != before) start();
+    if (config().interval != before.interval) meter_ = LoadMeter{interval()};
+    if (!config().wait_for_gap) moves_ = {}; // the next pass moves them
+    if (config() != before) start();
 }
 
 /// For users: loads by bucket are smoothed, and with the team driver read only while the team is balanced.
@@ -114,7 +114,7 @@ void Balancing::update_drains() {
 void Balancing::measure() {
     interval_->after(interval());
     // Without balancing the team driver has no counters per bucket; they would need a program of ours.
-    if (tables_.mode != TransmitMode::hash || (!config_.on && !datapath().moves_in_gaps())) return;
+    if (tables_.mode != TransmitMode::hash || (!config().on && !datapath().moves_in_gaps())) return;
     read_queues();
     const auto counters = datapath().read_buckets();
     counted_ = counters.has_value();
@@ -125,7 +125,7 @@ void Balancing::measure() {
     }
     failure_.clear();
     loads_ = meter_.step(*counters, Clock::now());
-    if (config_.on && !frozen_) place();
+    if (config().on && !frozen_) place();
 }
 
 void Balancing::place() {
@@ -144,12 +144,12 @@ void Balancing::place() {
         resting.set(bucket);
     // The port of each bucket, now or after its pending move. A port that is down stays the owner of its
     // buckets; until it is up they use other ports.
-    BucketOwners places = owners_;
+    BucketOwners places = owners();
     for (std::size_t bucket = 0; bucket < bucket_count; ++bucket)
         if (!moves_.waits(static_cast<std::uint8_t>(bucket)))
             if (const auto slot = leaves_by(tables_, bucket)) places[bucket] = slot;
     const auto placement =
-        teamo::place(places, loads_, ports, {.aware = config_.aware, .idle = idle_load}, resting);
+        teamo::place(places, loads_, ports, {.aware = config().aware, .idle = idle_load}, resting);
     planned_ = placement.planned;
     std::size_t begun = 0;
     for (const auto& move : placement.moves)
@@ -164,7 +164,7 @@ bool Balancing::begin(const BucketMove& move) {
     // It may just have moved, and must not be moved back: the tables show that only after the next pass.
     const bool waited = moves_.waits(move.bucket);
     if (waited) reconcile();
-    auto& owner = owners_[move.bucket];
+    auto& owner = owners()[move.bucket];
     const auto from = waited && !moves_.waits(move.bucket) ? owner : leaves_by(tables_, move.bucket);
     if (owner == move.to) return false;
     log_(Level::debug,
@@ -174,7 +174,7 @@ bool Balancing::begin(const BucketMove& move) {
     // The port that transmits its packets now; not its owner while the owner is down.
     auto begun = move;
     begun.from = from;
-    if (!config_.wait_for_gap || !begun.from) {
+    if (!config().wait_for_gap || !begun.from) {
         moves_.cancel(move.bucket);
         note({.move = move, .end = MoveEnd::forced});
         return true;
@@ -195,7 +195,7 @@ Result<> Balancing::move(std::uint8_t bucket, Slot to, bool now) {
     if (now) {
         moves_.cancel(bucket);
         at_once_.insert(bucket);
-        owners_[bucket] = to;
+        owners()[bucket] = to;
         if (wanted.from != to) note({.move = wanted, .end = MoveEnd::forced});
     } else {
         read_queues(); // the program needs the present drain times
@@ -207,7 +207,7 @@ Result<> Balancing::move(std::uint8_t bucket, Slot to, bool now) {
 
 void Balancing::hold(const Tables& now, Tables& next) {
     const auto at_once = std::exchange(at_once_, {}), waited = std::exchange(waited_, {});
-    if (!config_.on || !config_.wait_for_gap || next.mode != TransmitMode::hash || now.mode != next.mode)
+    if (!config().on || !config().wait_for_gap || next.mode != TransmitMode::hash || now.mode != next.mode)
         return;
     if (has(next.hash_fields, HashField::cpu) && datapath().moves_in_gaps()) return; // each flow waits
     bool any = false;
@@ -241,9 +241,9 @@ void Balancing::reconcile() {
         return Moves::Seen{.moved = datapath().moves_in_gaps() && datapath().has_moved(bucket),
                            .packets = counted ? std::optional(counted->packets) : std::nullopt};
     };
-    for (const auto& ended : moves_.step(Clock::now(), tables_.transmit, drains_, config_, observe)) {
+    for (const auto& ended : moves_.step(Clock::now(), tables_.transmit, drains_, config(), observe)) {
         if (ended.end == MoveEnd::given_up) {
-            owners_[ended.move.bucket] = ended.move.from;
+            owners()[ended.move.bucket] = ended.move.from;
             resting_[ended.move.bucket] = Clock::now() + rest_intervals * interval();
         }
         waited_.insert(ended.move.bucket);
@@ -275,7 +275,7 @@ void Balancing::note(const Moves::Ended& ended) {
                                   ended.end == MoveEnd::given_up ? "was not moved from" : "moved from",
                                   last.from, last.to, name_of(last.end), last.waited.count());
     // A forced move may have reordered packets: the administrator should see it.
-    log_(ended.end == MoveEnd::forced && config_.wait_for_gap ? Level::notice : Level::debug, line);
+    log_(ended.end == MoveEnd::forced && config().wait_for_gap ? Level::notice : Level::debug, line);
 }
 
 std::string Balancing::port_name(Slot slot) const {
@@ -294,7 +294,7 @@ MoveStatus Balancing::status_of(const Moves::Ended& ended) const {
 }
 
 BalanceStatus Balancing::status() const {
-    BalanceStatus status{.config = config_,
+    BalanceStatus status{.config = config(),
                          .moved = moved_,
                          .counted = counted_,
                          .frozen = frozen_,

@@ -64,6 +64,8 @@ private:
           cpus_(cpus),
           request_pass_(std::move(request_pass)),
           socket_(std::move(socket)) {}
+    BucketOwners& owners() const { return context_.journal.edit().owners; }
+    const BalanceConfig& config() const { return context_.config().balance; }
     void measure();
     void measure_rates();
     void place();
@@ -84,8 +86,6 @@ private:
     std::function<void()> request_pass_;
     NetlinkSocket socket_; ///< for the queues
     const Log& log_ = context_.log;
-    BucketOwners& owners_ = context_.journal.edit().owners;
-    const BalanceConfig& config_ = context_.config().balance;
     std::vector<Port> ports_;
     Tables tables_;
     std::optional<Timer> interval_, tick_, second_;

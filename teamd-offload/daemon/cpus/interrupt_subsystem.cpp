@@ -41,7 +41,7 @@ Result<std::unique_ptr<Interrupts>> Interrupts::make(sd_event* loop, TeamContext
 
 Result<> Interrupts::ask_irqbalance() {
     // An earlier daemon's bans are withdrawn, too.
-    if (!irqbalance_ && (config_.irqbalance || IrqBalance::has_asked(context_.name())))
+    if (!irqbalance_ && (config().irqbalance || IrqBalance::has_asked(context_.name())))
         irqbalance_ = TEAMO_TRY(IrqBalance::make(loop_, log_, context_.name()));
     return {};
 }
@@ -84,7 +84,7 @@ void Interrupts::manage(bool managed) {
 }
 
 void Interrupts::reconfigure(const InterruptConfig& before) {
-    if (config_ == before) return;
+    if (config() == before) return;
     if (auto asked = ask_irqbalance(); !asked) log_(Level::warning, asked.error().text);
     plan_due_ = true;
     timer_->after(0s);
@@ -119,7 +119,7 @@ void Interrupts::poll() {
     BannedIrqs irqs;
     for (const auto& port : ports_)
         add_bans(port, irqs);
-    if (irqbalance_) irqbalance_->keep_out(config_.irqbalance ? std::move(irqs) : BannedIrqs{});
+    if (irqbalance_) irqbalance_->keep_out(config().irqbalance ? std::move(irqs) : BannedIrqs{});
 }
 
 /// All for a new plan, else as many as take little time. next_port_ is 0 when the last one is among them.
@@ -170,7 +170,7 @@ void Interrupts::read_cpus() {
     if (!changed && now - topology_at_ < slow_poll_interval) return;
     auto topology = read_cpu_topology();
     if (!topology) return failure_(log_, Level::warning, "", topology.error().text);
-    if (irqbalance_ && config_.irqbalance) topology->keep_free(irqbalance_->banned_cpus());
+    if (irqbalance_ && config().irqbalance) topology->keep_free(irqbalance_->banned_cpus());
     const bool first = online_.empty();
     if (online) online_ = std::move(*online);
     topology_at_ = now;
@@ -243,7 +243,7 @@ void Interrupts::note_queue_count(Followed& port) {
 }
 
 InterruptPlan Interrupts::plan(const std::vector<CpuClaim>& claims) const {
-    InterruptPlanInput input{.topology = &topology_, .ports = {}, .allowed = config_.cpus, .claims = claims};
+    InterruptPlanInput input{.topology = &topology_, .ports = {}, .allowed = config().cpus, .claims = claims};
     for (const auto& port : ports_) {
         if (port.queues == 0) continue;
         auto& one = input.ports.emplace_back(planned_port(port.name, port.now));
@@ -305,7 +305,7 @@ std::vector<PortClaim> Interrupts::claims() const {
     for (const auto& port : ports_) {
         if (port.plan.cpus.empty()) continue;
         std::map<unsigned, CpuList> irqs;
-        for (const auto& [setting, cpus] : interrupt_settings(port.now, port.plan.cpus, topology_, config_))
+        for (const auto& [setting, cpus] : interrupt_settings(port.now, port.plan.cpus, topology_, config()))
             if (setting.kind == CpuSetting::Kind::irq) irqs.emplace(setting.number, cpus);
         claims.push_back({.port = port.name,
                           .cpus = arrival_cpus(port),
@@ -314,90 +314,6 @@ std::vector<PortClaim> Interrupts::claims() const {
                           .standby = port.standby});
     }
     return claims;
-}
-
-std::vector<InterruptWriter> Interrupts::writers() const {
-    using enum InterruptWriter::Program;
-    std::vector<InterruptWriter> list;
-    if (irqbalance_ && irqbalance_->status().present) {
-        const auto& status = irqbalance_->status();
-        const bool honoured = std::ranges::includes(status.honoured, status.asked);
-        const auto how = !status.complaint.empty() ? "is running: " + status.complaint
-                         : honoured                ? "leaves the ports' interrupts alone"
-                                                   : "is asked to leave the ports' interrupts alone";
-        list.push_back({.program = irqbalance,
-                        .spares_ports = status.complaint.empty(),
-                        .text = fmt::format("irqbalance (pid {}) {}", status.pid, how)});
-    }
-    for (const auto& port : ports_)
-        if (!port.udev.empty())
-            list.push_back({.program = udevd,
-                            .text = fmt::format("systemd-udevd also sets the affinity of {}'s interrupts: {}",
-                                                port.name, port.udev)});
-    return list;
-}
-
-InterruptStatus Interrupts::status() const {
-    InterruptStatus status{
-        .policy = config_.policy, .managed = managed_, .degraded = degraded_, .writers = writers()};
-    for (const auto& port : ports_) {
-        status.ports.push_back({.name = port.name,
-                                .now = port.now,
-                                .cpus = managed_ ? port.plan.cpus : std::vector<unsigned>{},
-                                .reason = port.plan.reason,
-                                .wanted = port.wanted,
-                                .shares = port.plan.shares_with,
-                                .threads_stay = port.threads_stay,
-                                .repaired = port.repaired,
-                                .contested = port.contested,
-                                .drift = port.drift});
-        auto& refused = status.ports.back().refused;
-        for (const auto& [setting, refusal] : port.refused)
-            if (setting.kind != CpuSetting::Kind::thread || !port.threads_stay)
-                refused.push_back(refusal.text);
-    }
-    return status;
-}
-
-std::vector<Interrupts::Arrival> Interrupts::arrivals() const {
-    std::vector<Arrival> list;
-    for (const auto& port : ports_)
-        list.push_back(
-            {.index = port.index, .name = port.name, .cpus = arrival_cpus(port), .napi_ids = port.napi_ids});
-    return list;
-}
-
-CpuList Interrupts::cpus_of(IfIndex port) {
-    const auto found = std::ranges::find(ports_, port, &Followed::index);
-    if (found == ports_.end()) return {};
-    if (found->read_at == Clock::time_point{}) read(*found);
-    return interrupt_cpus(found->now);
-}
-
-bool Interrupts::polls_in_threads(IfIndex port) const {
-    const auto found = std::ranges::find(ports_, port, &Followed::index);
-    return found != ports_.end() &&
-           (found->now.hidden_threads || std::ranges::any_of(found->now.queues, [](const auto& queue) {
-                return queue.thread.has_value();
-            }));
-}
-
-InterruptStatus Interrupts::dry_run() {
-    read_cpus();
-    for (auto& port : ports_)
-        read(port);
-    const auto made = plan(claims_file_.others(context_.name()));
-    auto status = this->status();
-    status.degraded = made.degraded;
-    for (auto& port : status.ports) {
-        const auto placed = std::ranges::find(made.ports, port.name, &PlacedPort::name);
-        if (placed == made.ports.end()) continue;
-        port.cpus = placed->cpus;
-        port.reason = placed->reason;
-        port.shares = placed->shares_with;
-        port.moves = placed->moves;
-    }
-    return status;
 }
 
 } // namespace teamo

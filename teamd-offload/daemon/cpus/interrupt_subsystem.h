@@ -91,6 +91,7 @@ private:
     Interrupts(sd_event* loop, TeamContext& context, NetdevFamily family)
         : loop_(loop), context_(context), family_(std::move(family)) {}
 
+    const InterruptConfig& config() const { return context_.config().interrupts; }
     Result<> ask_irqbalance();
     bool has_queues() const;
     void poll();
@@ -120,10 +121,9 @@ private:
     TeamContext& context_;
     const Log& log_ = context_.log;
     JournalKeeper& journal_ = context_.journal;
-    const InterruptConfig& config_ = context_.config().interrupts;
     std::optional<Timer> timer_;
     std::unique_ptr<IrqBalance> irqbalance_; ///< none: not wanted, and no daemon of this team has asked it
-    bool managed_ = config_.policy == InterruptPolicy::unique;
+    bool managed_ = config().policy == InterruptPolicy::unique;
     NetdevFamily family_;
     CpuClaims claims_file_{std::string(journal_directory)};
 

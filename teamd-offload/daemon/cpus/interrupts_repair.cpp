@@ -37,7 +37,8 @@ std::string cpus_text(const CpuList& cpus) {
 void Interrupts::reconcile(Followed& port, bool cpus_changed) {
     if (context_.is_replaced(port.index)) return;
     restore_unwanted(port);
-    port.wanted = managed_ ? interrupt_settings(port.now, port.plan.cpus, topology_, config_) : CpuSettings{};
+    port.wanted =
+        managed_ ? interrupt_settings(port.now, port.plan.cpus, topology_, config()) : CpuSettings{};
     auto* set_cpus = journal_.cpus(port.index);
     if (set_cpus == nullptr) return;
     const auto now = read_cpu_settings(port.now);
@@ -174,7 +175,7 @@ void Interrupts::restore_unwanted(Followed& port) {
     if (set_cpus == nullptr || link == nullptr) return;
     SetCpus unwanted;
     for (const auto& entry : *set_cpus)
-        if (!managed_ || !is_switched_on(entry.first.kind, config_)) unwanted.insert(entry);
+        if (!managed_ || !is_switched_on(entry.first.kind, config())) unwanted.insert(entry);
     if (unwanted.empty()) return port.restore_failure.clear();
     std::string later;
     bool is_restored = false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "daemon/cpus/worker_subsystem.h"
+#include "daemon/cpus/unit_binder.h"
 
 #include "kernel/cpus/cpus.h"
 #include "kernel/files/files.h"

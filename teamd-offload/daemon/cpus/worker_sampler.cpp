@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "daemon/cpus/worker_subsystem.h"
+#include "daemon/cpus/worker_sampler.h"
 
 #include "model/status.h"
 #include "plan/workers/worker_plan.h"

@@ -127,7 +127,7 @@ void Workers::end_window() {
     if (!is_wanted() || !sampler_) return;
     const auto now = Clock::now();
     const auto arrivals = interrupts_.arrivals();
-    const auto seen = sampler_->observe({.rules = rules_, .users = users_, .known = journal_.workers()},
+    const auto seen = sampler_->observe({.rules = rules(), .users = users_, .known = journal_.workers()},
                                         traces_of(arrivals), now);
     if (!seen) return failure_(log_, Level::warning, "workers: ", seen.error().text);
     if (auto read = refresh_topology(now); !read && topology_.cpus.empty())

@@ -7,110 +7,22 @@
 #include "daemon/context/log.h"
 #include "daemon/context/loop.h"
 #include "daemon/cpus/interrupt_subsystem.h"
+#include "daemon/cpus/unit_binder.h"
 #include "daemon/cpus/user_lookup.h"
+#include "daemon/cpus/worker_sampler.h"
 #include "kernel/cpus/cpus.h"
 #include "kernel/files/files.h"
 #include "model/status.h"
 #include "plan/team/repair.h"
-#include "plan/workers/worker_meter.h"
 #include "plan/workers/worker_plan.h"
 #include "workers/processes.h"
-#include "workers/socket_traffic.h"
-#include "workers/unit_cpus.h"
 
 #include <functional>
 #include <map>
 #include <memory>
 #include <optional>
-#include <span>
 
 namespace teamo {
-
-/// Measures in each window which CPU and port a worker's packets arrive by.
-class WorkerSampler {
-public:
-    /// Which processes are workers.
-    struct Selection {
-        std::span<const WorkerRule> rules;
-        const std::map<std::string, uid_t>& users; ///< named by rules
-        const BoundWorkers& known;                 ///< what is bound, and what was named by hand
-    };
-    struct ObservedWorker {
-        ActiveWorker active;
-        std::string rule{};
-        bool by_unit = false;
-    };
-
-    WorkerSampler() : source_(SocketSource::open()) {}
-
-    /// What cannot be measured, and why, for the user; empty: everything can.
-    std::string limitations() const;
-
-    /// Starts to count UDP packets if a worker has a UDP socket; returns the length of the sample. None: no
-    /// worker has one, or it failed (limitations()), for this window if is_passing().
-    std::optional<std::chrono::milliseconds> start_sample();
-
-    /// Discards all counts: the next window is the first one.
-    void reset();
-
-    /// Ends a window and returns its workers with their traffic. The first window has no traffic yet.
-    Result<std::vector<ObservedWorker>> observe(const Selection& selection, const PortTraces& ports,
-                                                Clock::time_point now);
-    /// Length of the last window.
-    double seconds() const { return seconds_; }
-
-private:
-    struct Known {
-        ObservedWorker seen; ///< without a rule: no worker; read again only every few seconds
-        std::uint64_t ticks = 0;
-        Clock::time_point at;
-    };
-    struct Sample {
-        std::vector<SocketTraffic> rows;
-        double seconds = 1;
-    };
-    Sample end_sample();
-    ObservedWorker* observe(pid_t pid, const Selection& selection, Clock::time_point now);
-
-    SocketSource source_;
-    std::optional<UdpSampler> sampler_;
-    std::optional<Error> sampler_failure_; ///< a passing one is tried again in the next window
-    bool udp_ = false;                     ///< a worker has a UDP socket
-    std::optional<Clock::time_point> sampling_since_, window_end_;
-    double seconds_ = 1;
-    WorkerMeter meter_;
-    std::map<pid_t, Known> known_;
-};
-
-/// Binds a unit of one process by AllowedCPUs=, so that systemd shows where it runs. AllowedCPUs= applies to
-/// all processes of a unit, so units with several are not bound this way, and no unit by a kernel that then
-/// changes the affinities of threads.
-class UnitBinder {
-public:
-    UnitBinder();
-    /// `open`: connects to systemd; `is_alone`: whether a worker is the only process of its unit, and the
-    /// kernel keeps the affinities of its threads.
-    UnitBinder(std::function<Result<UnitCpus>()> open, std::function<bool(const Worker&)> is_alone)
-        : open_(std::move(open)), is_alone_(std::move(is_alone)) {}
-
-    /// True: the unit is bound, or will be in a moment. False: it is not; bind the worker's threads instead.
-    /// EAGAIN: it was released, but systemd widens its cpuset later: bind the threads in the next window.
-    /// `bound`: the entries in the journal; `keep` writes it.
-    Result<bool> bind(const Worker& worker, const CpuList& cpus, BoundWorkers& bound,
-                      const std::function<Result<>()>& keep);
-    /// Removes our AllowedCPUs= from the unit. The entry stays if systemd did not answer; EAGAIN: it is not
-    /// asked again within a minute.
-    Result<> release(const std::string& unit, BoundWorkers& bound);
-
-private:
-    UnitCpus* bus();
-    void back_off();
-
-    std::function<Result<UnitCpus>()> open_;
-    std::function<bool(const Worker&)> is_alone_;
-    std::optional<UnitCpus> bus_;
-    Clock::time_point retry_at_{};
-};
 
 class Workers {
 public:
@@ -135,7 +47,8 @@ private:
     Workers(TeamContext& context, const Interrupts& interrupts)
         : context_(context), interrupts_(interrupts) {}
 
-    bool is_wanted() const { return managed_ && (!rules_.empty() || !by_hand().empty()); }
+    bool is_wanted() const { return managed_ && (!rules().empty() || !by_hand().empty()); }
+    const std::vector<WorkerRule>& rules() const { return context_.config().workers; }
     std::map<ProcessId, WorkerPolicy>& by_hand() const { return journal_.workers().by_hand; }
     void adopt();
     /// Takes what a look-up of users has found. False: it still runs, and a user of the rules is not known.
@@ -175,7 +88,6 @@ private:
     const Interrupts& interrupts_;
     const Log& log_ = context_.log;
     JournalKeeper& journal_ = context_.journal;
-    const std::vector<WorkerRule>& rules_ = context_.config().workers;
     UserLookup lookup_;
     Clock::time_point looked_up_at_{};   ///< when the last look-up began
     std::map<std::string, uid_t> users_; ///< of all look-ups

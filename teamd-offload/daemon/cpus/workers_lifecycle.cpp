@@ -43,7 +43,7 @@ void Workers::adopt() {
 
 void Workers::reconfigure(const std::vector<WorkerRule>& before) {
     look_up_users(); // also of rules that are the same: a directory service may know the user by now
-    if (rules_ == before) return;
+    if (rules() == before) return;
     status_.clear();
     if (!is_wanted()) return release_all();
     // A process may have another rule now, or none: the windows release the workers and bind them anew.
@@ -54,7 +54,7 @@ void Workers::reconfigure(const std::vector<WorkerRule>& before) {
 }
 
 void Workers::look_up_users() {
-    lookup_.begin(rules_);
+    lookup_.begin(rules());
     looked_up_at_ = Clock::now();
 }
 
@@ -123,7 +123,7 @@ WorkersStatus Workers::status() const {
             .limitations = sampler_ ? sampler_->limitations() : std::string(),
             .complaint =
                 is_wanted() && lacks_users() ? "waiting for the users that the rules name" : failure_.text(),
-            .rules = rules_,
+            .rules = rules(),
             .workers = status_};
 }
 
@@ -148,7 +148,7 @@ bool Workers::take_users() {
 
 std::vector<std::string> Workers::unknown_users() const {
     std::vector<std::string> names;
-    for (const auto& rule : rules_)
+    for (const auto& rule : rules())
         if (rule.selector == WorkerSelector::user && !users_.contains(rule.name)) names.push_back(rule.name);
     return names;
 }
