@@ -107,14 +107,9 @@ void TeamDatapath::relieve(IfIndex port) {
     });
     if (other == links->end()) return;
     applied_.reset();
-    // libteam's socket holds some 400 events. The driver makes a change whose event finds no room, and
-    // answers with an error.
-    static_cast<void>(take_events());
     // Refused for a port that is not enabled; then packets are lost.
-    for (std::uint32_t bucket = 0; bucket < bucket_count; ++bucket)
-        if (!driver_->set({.name = "lb_tx_hash_to_port_mapping", .place = bucket}, other->first.value))
-            return;
-    static_cast<void>(driver_->set({.name = "lb_tx_method"}, std::string("hash_to_port_mapping")));
+    if (map_buckets([&](std::uint32_t) { return other->first; }))
+        static_cast<void>(driver_->set({.name = "lb_tx_method"}, std::string("hash_to_port_mapping")));
 }
 
 Result<> TeamDatapath::attach_port(IfIndex port, Slot /*slot*/) {
@@ -257,15 +252,14 @@ Result<> TeamDatapath::set_carrying(const Tables& tables) {
     return done ? enable(false) : done;
 }
 
-Result<> TeamDatapath::set_mapping(const Tables& tables) {
-    if (tables.mode != TransmitMode::hash) return {};
-    // The driver clears the buckets of a port that was disabled, and reports that by an event.
+Result<> TeamDatapath::map_buckets(const std::function<IfIndex(std::uint32_t bucket)>& port_of) {
+    // The driver clears the buckets of a port that was disabled, and reports that by an event. libteam's
+    // socket holds some 400 events; the driver makes a change whose event finds no room, and answers with an
+    // error.
     TEAMO_TRY(take_events());
-    for (std::uint32_t bucket = 0; bucket < bucket_count; ++bucket) {
-        const auto port = tables.ports[leaves_by(tables, bucket).value];
-        if (port)
+    for (std::uint32_t bucket = 0; bucket < bucket_count; ++bucket)
+        if (const auto port = port_of(bucket))
             TEAMO_TRY(driver_->set({.name = "lb_tx_hash_to_port_mapping", .place = bucket}, port.value));
-    }
     return {};
 }
 
@@ -281,7 +275,9 @@ Result<> TeamDatapath::apply(const Tables& tables) {
     TEAMO_TRY(set_mode(tables.mode));
     TEAMO_TRY(set_carrying(tables));
     TEAMO_TRY(set_team_options(tables));
-    TEAMO_TRY(set_mapping(tables));
+    if (tables.mode == TransmitMode::hash)
+        TEAMO_TRY(
+            map_buckets([&](std::uint32_t bucket) { return tables.ports[leaves_by(tables, bucket).value]; }));
     TEAMO_TRY(set_port_options(tables));
     if (avoidance_) TEAMO_TRY(avoidance_->apply(tables));
     applied_ = tables;

@@ -69,7 +69,7 @@ private:
     WayOptions way_options(IfIndex port) const;
     Result<> set_ways(Ways& ways, IfIndex port, bool receives, bool transmits);
     Result<> set_each_way(const Tables& tables);
-    Result<> set_mapping(const Tables& tables);
+    Result<> map_buckets(const std::function<IfIndex(std::uint32_t bucket)>& port_of);
     void relieve(IfIndex port);
 
     TransmitMode mode_;
