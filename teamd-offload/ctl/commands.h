@@ -18,12 +18,14 @@ enum class ExitStatus : int { success = 0, failure = 1, bad_usage = 2 };
 using CommandResult = Result<ExitStatus>;
 
 using CommandFunction = CommandResult(Session&, Arguments);
+using CommandAlone = CommandResult(const Options&, Arguments);
 using CheckFunction = Result<>(Arguments);
 
-/// One row of the table. A word of its path may be abbreviated; the first matching row is taken.
+/// One row of the table. A word of its path may be abbreviated, if it is about a team; the first matching row
+/// is taken.
 struct Command {
     std::string_view path;          ///< "port config dump": each prefix ("port", "port config") has a row too
-    CommandFunction* run = nullptr; ///< none: only a prefix of other commands
+    CommandFunction* run = nullptr; ///< none: only a prefix of other commands, or `alone`
     std::vector<std::string_view> parameters{}; ///< required
     std::string_view optional{};                ///< the words after them, as usage lines show them
     std::size_t max_optional = 0;               ///< how many of them may follow
@@ -31,7 +33,12 @@ struct Command {
     bool json = false, measure = false;         ///< accepts --json; --measure
     bool once = false;                          ///< accepts --once
     CommandFunction* dry_run = nullptr;         ///< accepts --dry-run, and then --json
+    CommandAlone* alone = nullptr;              ///< not about a team: `teamoctl import bond bond0`
     std::string_view same_as{};                 ///< the path that has the description
+    std::string_view summary{};                 ///< for --help: present tense
+    std::string_view text{};                    ///< at most eight lines of at most 80 columns
+
+    std::size_t most_words() const { return parameters.size() + max_optional; }
 };
 
 std::span<const Command> commands();
@@ -59,30 +66,14 @@ CommandFunction interrupts_show, interrupts_plan, bench_team;
 CommandFunction workers_show, workers_bind, workers_release, workers_run;
 CheckFunction check_balance_hash, check_balance_move, check_workers_bind;
 
-/// A command that is not about one team with a daemon: `teamoctl import bond bond0`.
-struct TeamlessCommand {
-    std::string_view path;
-    std::string_view parameters;     ///< as usage lines show them
-    std::size_t least = 0, most = 0; ///< number of arguments
-    CommandResult (*run)(const Options&, Arguments) = nullptr;
-    std::string_view summary{}, text{}; ///< as in Description
-    bool json = false;                  ///< accepts --json
-};
-
-std::span<const TeamlessCommand> teamless_commands();
-
 /// The first of these is the command "bench", and no team of that name with a command.
 bool is_bench(Arguments words);
 
 /// None: the words are no such command, so the first one is a team. An error is bad usage.
-Result<std::optional<std::pair<const TeamlessCommand*, Arguments>>> find_teamless(Arguments words);
+Result<std::optional<CommandLine>> find_teamless(Arguments words);
 
 /// A team that does not answer is named on standard error.
-CommandResult metrics_of_all_teams(const Options& options, Arguments);
-CommandResult import_bond(const Options& options, Arguments words);
-CommandResult import_teamd(const Options& options, Arguments words);
-CommandResult replace_bond(const Options& options, Arguments words);
-CommandResult bench(const Options& options, Arguments words);
+CommandAlone metrics_of_all_teams, import_bond, import_teamd, replace_bond, bench;
 
 // `teamoctl --help` and `teamoctl help COMMAND`. man/teamoctl.8 has more, but need not be installed.
 
@@ -96,14 +87,5 @@ Result<std::string> help_on(std::string_view program, Arguments words);
 
 /// "port config update PORTDEV PORTCONFIG".
 std::string usage_of(const Command& command);
-
-/// What a command does.
-struct Description {
-    std::string_view path;
-    std::string_view summary; ///< for --help: present tense
-    std::string_view text;    ///< at most eight lines of at most 80 columns
-};
-/// Empty texts if the path is only a prefix.
-Description description_of(const Command& command);
 
 } // namespace teamo::ctl

@@ -167,9 +167,9 @@ ExitStatus run(int argc, char** argv) {
     if (!teamless) return print_usage(teamless.error(), program);
     if (*teamless) {
         const auto& [command, arguments] = **teamless;
-        if (auto checked = check_options({.path = command->path, .json = command->json}, *options); !checked)
+        if (auto checked = check_options(*command, *options); !checked)
             return print_usage(checked.error(), program, fmt::format("help {}", command->path));
-        return end(command->run(*options, arguments), command->path);
+        return end(command->alone(*options, arguments), command->path);
     }
     const auto line = find_command(words);
     if (!line) return print_usage(line.error(), program);

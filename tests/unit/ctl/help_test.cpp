@@ -51,12 +51,10 @@ TEST(Help, has_a_line_of_at_most_80_columns_for_each_command) {
     const auto text = help_text("teamoctl");
     EXPECT_THAT(lines_of(text), Each(SizeIs(testing::Le(terminal_width)))) << text;
     for (const auto& command : commands()) {
-        if (command.run == nullptr) continue;
-        EXPECT_FALSE(description_of(command).summary.empty()) << command.path;
+        if (command.run == nullptr && command.alone == nullptr) continue;
+        EXPECT_NE(command.summary.empty(), command.same_as.empty()) << command.path;
         EXPECT_THAT(text, HasSubstr(fmt::format("\n    {}", usage_of(command))));
     }
-    for (const auto& command : teamless_commands())
-        EXPECT_THAT(text, HasSubstr(fmt::format("\n    {}", command.path)));
 }
 
 TEST(Help, aligns_commands_and_texts) {
@@ -70,27 +68,21 @@ TEST(Help, aligns_commands_and_texts) {
 
 TEST(Help, describes_each_command_in_a_few_lines) {
     for (const auto& command : commands()) {
-        if (command.run == nullptr) continue;
-        const auto lines = lines_of(std::string(description_of(command).text));
+        if (command.summary.empty()) continue;
+        const auto lines = lines_of(std::string(command.text));
         EXPECT_GE(lines.size(), 1U) << command.path;
         EXPECT_LE(lines.size(), 8U) << command.path;
         EXPECT_THAT(lines, Each(SizeIs(testing::Le(terminal_width)))) << command.path;
-        EXPECT_THAT(description_of(command).text, Not(EndsWith("\n"))) << command.path;
+        EXPECT_THAT(command.text, Not(EndsWith("\n"))) << command.path;
     }
-    for (const auto& command : teamless_commands())
-        EXPECT_THAT(lines_of(std::string(command.text)),
-                    AllOf(SizeIs(testing::Le(8)), Each(SizeIs(testing::Le(terminal_width)))))
-            << command.path;
 }
 
 TEST(Help, describes_only_commands_that_the_manual_has) {
     const auto manual = commands_in_manual();
     for (const auto& command : commands()) {
-        if (command.run == nullptr) continue;
+        if (command.run == nullptr && command.alone == nullptr) continue;
         EXPECT_TRUE(manual.contains(std::string(command.path))) << command.path;
     }
-    for (const auto& command : teamless_commands())
-        EXPECT_TRUE(manual.contains(std::string(command.path))) << command.path;
 }
 
 TEST(Help, on_a_command_has_usage_and_description) {
