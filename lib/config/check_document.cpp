@@ -144,8 +144,8 @@ private:
         if (key.is_used_by(user) || user.empty())
             diagnostics_.error(where, value.why + value.consequence, value.fault);
         else
-            diagnostics_.warning(where,
-                                 fmt::format("{}; it has no effect: {} does not read it", value.why, user));
+            diagnostics_.warning(where, fmt::format("{}; this key has no effect, because {} does not use it",
+                                                    value.why, user));
     }
 
     /// Reports an element that is not an object.

@@ -43,10 +43,11 @@ void check_new_name(const Where& where, std::string_view name, Diagnostics& diag
                                              "for the first free team0, team1, ... leave \"device\" out",
                                              json::quote(name)));
     if (name == "all" || name == "default")
-        diagnostics.error(where,
-                          fmt::format("{} is not a valid device name: the kernel's settings for {} have "
-                                      "this name",
-                                      json::quote(name), name == "all" ? "all devices" : "new devices"));
+        diagnostics.error(
+            where,
+            fmt::format(
+                "{} is not a valid device name: the kernel uses it for the settings of {} (net.ipv6.conf.{})",
+                json::quote(name), name == "all" ? "all devices" : "new devices", name));
 }
 
 void check_device(const Located& document, std::string_view device, Diagnostics& diagnostics) {
@@ -69,7 +70,7 @@ void check_hwaddr(const Located& hwaddr, Diagnostics& diagnostics) {
     else if (address->is_multicast())
         refuse("is a group address, which no device can have: the first number must be even");
     else if (address->is_zero())
-        refuse("is no address of a device; leave \"hwaddr\" out for that of the first port");
+        refuse("is zero, which no device can have; to use the address of the first port, remove \"hwaddr\"");
 }
 
 void check_cpus(const Located& cpus, Diagnostics& diagnostics) {

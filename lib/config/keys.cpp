@@ -158,7 +158,7 @@ constexpr auto table = std::to_array<Key>({
      "Per mille of the TCP segments of a port that may be sent again."},
     {"link_watch.retry",
      {.shape = integer, .fallback = 30000, .range = {1000, 3600000}, .used_by = loss},
-     "Milliseconds until a port that lost packets is tried again the first time."},
+     "Milliseconds until a port that was taken out is used again; doubles after each new loss."},
     {"ports", {.shape = ports}, "The devices of the team by name, each with an object."},
     {"ports.PORTIFNAME",
      {.shape = object},

@@ -41,8 +41,8 @@ bool needs_device_tls(const TeamConfig& config) {
 Result<> check_device_tls(DatapathChoice choice, const TeamConfig& config) {
     if (!needs_device_tls(config)) return {};
     if (choice == DatapathChoice::team || choice == DatapathChoice::bpf)
-        return fail(ENOTSUP, "/offload/tls-hw-tx-offload: only the datapath bond passes device TLS; set "
-                             "\"datapath\": \"bond\", or do not require it");
+        return fail(ENOTSUP, "/offload/tls-hw-tx-offload: device TLS works only with the datapath bond; set "
+                             "\"datapath\": \"bond\", or set the offload to \"keep\"");
     if (!std::holds_alternative<LoadBalanceRunner>(config.runner))
         return fail(ENOTSUP, "/offload/tls-hw-tx-offload: device TLS needs the runner loadbalance");
     return {};

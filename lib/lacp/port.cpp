@@ -56,7 +56,8 @@ std::string sentence_for(NotSelected why, const Port& port, const Port* chosen) 
                            "aggregate",
                            partner.key, team.partner.key);
     case NotSelected::other_own_key:
-        return fmt::format("its key is {} ({} Mbit/s), the team's is {}: another speed, or lacp_key",
+        return fmt::format("its LACP key is {} ({} Mbit/s), that of the team is {}: its speed or its "
+                           "lacp_key differs from the other ports",
                            actor.key, port.link.speed, team.actor.key);
     case NotSelected::individual: return "its partner does not aggregate this link";
     case NotSelected::other_policy: return "agg_select_policy prefers another aggregator";

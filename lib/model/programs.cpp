@@ -14,7 +14,7 @@ namespace {
 std::string_view fate_without(std::string_view name) {
     constexpr std::array<std::pair<std::string_view, std::string_view>, 7> fates{{
         {"teamo_guard", "pass the guard unchecked"},
-        {"teamo_receive", "are delivered and not counted, also at a port that does not receive"},
+        {"teamo_receive", "are delivered even at a port that does not receive, and are not counted"},
         {"teamo_transmit", "leave by a port that the team has not chosen, or by none"},
         {"teamo_recheck", "may come from a port that does not receive"},
         {"teamo_clear_queue", "all leave by one queue of the port"},

@@ -92,12 +92,12 @@ std::optional<LossFinding> LossDetector::by_flows(const Window& window, const Lo
     const auto dropped = window.dropped.find(port.port);
     if (dropped != window.dropped.end() && dropped->second * 2 >= own.again) return std::nullopt;
 
-    LossFinding finding{.what =
-                            fmt::format("loses packets: {:.1f} % of its TCP segments are sent again, of the "
-                                        "other ports {:.1f} %",
-                                        lost / 10, permille(others.again, others.sent) / 10),
-                        .by_flows = true,
-                        .lost = lost};
+    LossFinding finding{
+        .what = fmt::format(
+            "loses packets: {:.1f} % of its TCP segments are sent again, on the other ports {:.1f} %",
+            lost / 10, permille(others.again, others.sent) / 10),
+        .by_flows = true,
+        .lost = lost};
     int telling = 0, hit = 0;
     Segments worst;
     for (std::size_t i = 0; i < bucket_count; ++i) {

@@ -141,10 +141,9 @@ SocketSource SocketSource::open() {
     if (auto link = open_link())
         source.link_ = std::move(*link);
     else
-        source.limitations_ =
-            fmt::format("without BPF only TCP is visible, not UDP, and neither the device nor "
-                        "processes that may not be traced ({})",
-                        link.error().text);
+        source.limitations_ = fmt::format("BPF is not available, so these are not measured: UDP, the device "
+                                          "of a socket, and processes that the daemon may not trace ({})",
+                                          link.error().text);
     return source;
 }
 

@@ -183,13 +183,13 @@ wait. The bucket stays there until its load requires another move or the port
 fails.)"},
         {.path = "balance freeze",
          .run = send_request<control::BalanceFreeze, true>,
-         .summary = "stop moving buckets for their load",
-         .text = R"(Stops moving buckets for their load, until "balance thaw". Buckets of failed
-ports and buckets of "balance move" still move.)"},
+         .summary = "stop moving buckets because of their load",
+         .text = R"(Stops moving buckets because of their load, until "balance thaw". Buckets of
+failed ports and buckets of "balance move" still move.)"},
         {.path = "balance thaw",
          .run = send_request<control::BalanceFreeze, false>,
-         .summary = "move buckets for their load again",
-         .text = R"(Ends "balance freeze": the daemon moves buckets for their load again.)"},
+         .summary = "move buckets because of their load again",
+         .text = R"(Ends "balance freeze": the daemon moves buckets because of their load again.)"},
         {.path = "offload", .run = offload_show, .json = true, .same_as = "offload show"},
         {.path = "offload show",
          .run = offload_show,

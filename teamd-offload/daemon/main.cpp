@@ -44,8 +44,8 @@ constexpr std::array handled_signals{SIGTERM, SIGINT, SIGQUIT, SIGHUP};
 /// Before std::bad_alloc is thrown: std::variant of g++ 12 crashes if the copy of a string or a vector in it
 /// throws, because its destructor takes the missing value for one of them (_Never_valueless_alt).
 [[noreturn]] void end_without_memory() {
-    constexpr std::string_view last_words = "teamd-offload: no memory; ending. The kernel goes on to carry "
-                                            "packets, and the next start of the daemon continues\n";
+    constexpr std::string_view last_words = "teamd-offload: out of memory; exiting. The kernel continues to "
+                                            "forward packets, and the next start takes the team over\n";
     static_cast<void>(!::write(STDERR_FILENO, last_words.data(), last_words.size()));
     ::_exit(try_again);
 }

@@ -76,10 +76,10 @@ Result<> DevicePrograms::prepare_clsact(Key key) {
     const auto kind = TEAMO_TRY(read_hook_qdisc(socket_, device));
     if (kind == "ingress" && hook == Hook::egress) {
         if (!TEAMO_TRY(read_filters(socket_, device, TcHook::ingress)).empty())
-            return fail(EEXIST,
-                        "has a qdisc \"ingress\" with filters of another program, which leaves no place "
-                        "for an egress program; use \"tc qdisc add dev DEVICE clsact\" for these filters "
-                        "instead");
+            return fail(
+                EEXIST,
+                "has an ingress qdisc with filters of another program, so no egress program can be attached; "
+                "put these filters on a clsact qdisc instead: tc qdisc add dev DEVICE clsact");
         TEAMO_TRY(remove_hook_qdisc(socket_, device));
     } else if (!kind.empty()) {
         return {};

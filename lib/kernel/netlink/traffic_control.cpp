@@ -115,7 +115,7 @@ Result<std::string> read_hook_qdisc(NetlinkSocket& socket, IfIndex device) {
 Result<> create_clsact(IfIndex device) {
     auto hook = hook_of(device, BPF_TC_INGRESS);
     const int created = bpf_tc_hook_create(&hook);
-    if (created == -EEXIST) return fail(ESTALE, "another program has made a qdisc for hooks meanwhile");
+    if (created == -EEXIST) return fail(ESTALE, "another program has just added a clsact or ingress qdisc");
     if (created < 0) return fail_errno(-created, "cannot create a clsact qdisc");
     return {};
 }

@@ -143,8 +143,8 @@ Result<> has_no_user_elsewhere(const Link& device, const std::vector<MacAddress>
     if (unicast.empty()) return {};
     return fail(
         EBUSY,
-        fmt::format("receives also for {0}, as for a macvlan of a container, which would receive nothing; "
-                    "remove that, or the address: bridge fdb del {0} dev {1} self",
+        fmt::format("has the additional MAC address {0}, probably of a macvlan in a container, which would "
+                    "receive nothing; remove the macvlan, or the address: bridge fdb del {0} dev {1} self",
                     text_of(unicast.front()), device.name));
 }
 

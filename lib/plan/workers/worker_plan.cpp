@@ -154,7 +154,9 @@ private:
         }
         const auto anchor = anchor_of(active, state);
         if (!anchor) {
-            settle({}, state, fmt::format("no dominant CPU: {} %", per_cent(top_cpu(active.traffic).second)));
+            settle({}, state,
+                   fmt::format("no CPU or port receives {} % of its traffic; the most on one CPU is {} %",
+                               per_cent(dominant_share), per_cent(top_cpu(active.traffic).second)));
             if (state.cpus.empty()) state.followed.clear();
             return;
         }
@@ -243,8 +245,8 @@ private:
             state.windows = 0;
             state.reason = reason;
         } else if (state.cpus.empty()) {
-            state.reason =
-                fmt::format("{}: seen in {} of {} windows", reason, state.windows, decisive_windows);
+            state.reason = fmt::format("{}: {} of {} measurements agree; bound when all agree", reason,
+                                       state.windows, decisive_windows);
         }
         return in_force;
     }

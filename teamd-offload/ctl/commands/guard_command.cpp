@@ -18,7 +18,7 @@ std::string guard_text(const GuardStatus& guard) {
          {"to MAC addresses of other hosts", std::to_string(dropped.unicast)},
          {"broadcasts above the rate", std::to_string(dropped.broadcasts)},
          {"multicasts above the rate", std::to_string(dropped.multicasts)},
-         {"of a sender above its rate", std::to_string(dropped.of_a_sender)},
+         {"above the rate of one sender", std::to_string(dropped.of_a_sender)},
          {"(not dropped)", std::to_string(guard.passed)}});
     if (!guard.aside.empty()) text += fmt::format("drops nothing now: {}\n", guard.aside);
     return text;

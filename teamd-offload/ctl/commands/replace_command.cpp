@@ -85,7 +85,7 @@ CommandResult replace_bond(const Options& options, Arguments words) {
     if (const auto* error = check.first_error()) return fail(EINVAL, text_of(*error, name));
 
     const auto report = TEAMO_TRY(replace(wanted, options));
-    put(fmt::format("{0} carries the traffic of {1} since {2} ms after the start; all was done after {3} ms\n"
+    put(fmt::format("{0} took over the traffic of {1} after {2} ms; the command took {3} ms\n"
                     "{4} of {5} ports carry; TCP sent {6} of {7} segments again meanwhile\n"
                     "the configuration is {8}; \"{1}\" is an alternative name of {0}\n",
                     wanted.team, name, report.carried.count(), report.ended.count(), report.carrying,

@@ -72,9 +72,10 @@ void add_one_sided(const TeamState& state, Findings& findings) {
     if (part <= max_share_of_one_port || idle.empty()) return;
     findings.push_back(
         {note, state.name,
-         fmt::format("{:.1f} % of the received packets came by {}, but it sends by {} too: the switch may "
-                     "not aggregate the ports, or may hash fields that are equal in all packets",
-                     100 * part, most->name, listed(idle)),
+         fmt::format(
+             "{:.1f} % of the received packets arrived by {}, but the team also sends by {}: the switch may "
+             "not aggregate the ports, or may hash fields that are equal in all packets",
+             100 * part, most->name, listed(idle)),
          fix_on_switch});
 }
 

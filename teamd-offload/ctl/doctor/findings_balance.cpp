@@ -81,10 +81,11 @@ void add_uneven_inbound(const Readings& readings, Findings& findings) {
     if (over_mean < std::min(max_received, 0.9 * static_cast<double>(ports.size()))) return;
     findings.push_back(
         {note, fullest.port->name,
-         fmt::format("receives {:.1f} times its share: the other end sends {} of all by this port", over_mean,
-                     share(fullest.bytes, bytes)),
-         "on the switch, let the hash of the aggregate include ports (layer 3+4); few connections stay "
-         "uneven"});
+         fmt::format(
+             "receives {:.1f} times its share: the switch sends {} of all received bytes to this port",
+             over_mean, share(fullest.bytes, bytes)),
+         "on the switch: set the load-balancing hash of the group to layer 3+4 (addresses and TCP/UDP "
+         "ports); with only a few connections the load may stay uneven"});
 }
 
 void add_forced(const TeamState& state, Findings& findings) {
@@ -117,7 +118,7 @@ Findings balance_findings(const Readings& readings) {
                             fmt::format("journalctl -u teamd-offload@{} -g balance", state.name)});
     add_uneven(readings, findings);
     if (balance.config.on && balance.frozen)
-        findings.push_back({note, state.name, "balancing is frozen: no bucket is moved for its load",
+        findings.push_back({note, state.name, "balancing is frozen: no bucket is moved because of its load",
                             fmt::format("teamoctl {} balance thaw", state.name)});
     add_forced(state, findings);
     return findings;

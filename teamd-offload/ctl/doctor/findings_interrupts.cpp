@@ -131,14 +131,14 @@ void add_uneven_queues(const InterruptStatus& before, const PortInterruptStatus&
     if (places.size() < 2 || sum < min_interrupts ||
         static_cast<double>(most) < max_of_one_queue * static_cast<double>(sum))
         return;
-    findings.push_back(
-        {note, port.name,
-         fmt::format(
-             "queue {} of {} takes {} of the interrupts: the card's hash (RSS) sends nearly all there",
-             fullest, port.now.queues.size(), share(static_cast<double>(most), static_cast<double>(sum))),
-         fmt::format("ethtool -X {0} equal {1}  (for UDP also: ethtool -N {0} rx-flow-hash udp4 sdfn); few "
-                     "connections stay uneven",
-                     port.name, port.now.receive_queues)});
+    findings.push_back({note, port.name,
+                        fmt::format("queue {} of {} gets {} of the interrupts: the hash of the card (RSS) "
+                                    "sends nearly all packets to this queue",
+                                    fullest, port.now.queues.size(),
+                                    share(static_cast<double>(most), static_cast<double>(sum))),
+                        fmt::format("ethtool -X {0} equal {1}  (for UDP also: ethtool -N {0} rx-flow-hash "
+                                    "udp4 sdfn); with only a few connections the load may stay uneven",
+                                    port.name, port.now.receive_queues)});
 }
 
 } // namespace

@@ -35,10 +35,11 @@ Finding not_faster_without_tso(const Readings& readings, const Trial& trial, con
     const auto* port = find_port(readings.state, trial.port);
     const bool full = port != nullptr && is_near_saturation(*port, comparison.with.bytes);
     return {note, trial.port,
-            fmt::format("{} more without TSO (measured, {} rounds): {} with it, {} without{}",
-                        unclear ? "may send" : "does not send", trial.pairs.size(),
+            fmt::format("sends {} with TSO, {} without ({} rounds of each): {}",
                         megabits(comparison.with.bytes), megabits(comparison.without.bytes),
-                        unclear ? ", but rounds of the same kind differ as much" : ""),
+                        trial.pairs.size(),
+                        unclear ? "it may be slower with TSO, but rounds of the same kind differ as much"
+                                : "it is not slower with TSO"),
             full && !unclear ? "leave TSO on" : "to be sure, " + again};
 }
 

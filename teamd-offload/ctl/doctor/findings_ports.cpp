@@ -36,8 +36,8 @@ void add_of_team(const Readings& readings, Findings& findings) {
         add(note, able.front()->name + " is its only port: if it fails, the team fails", "port add DEVICE");
     else if (able.size() == 1)
         add(warning,
-            fmt::format("only {} of {} ports can carry: if it fails, the team fails", able.front()->name,
-                        state.ports.size()),
+            fmt::format("of its {0} ports only {1} can carry: if {1} fails, the team fails",
+                        state.ports.size(), able.front()->name),
             "state");
 }
 
@@ -51,15 +51,13 @@ void add_link_sight(const TeamState& state, Findings& findings) {
         return;
     }
     if (state.link_sight.sees || state.link_sight.reason.empty() || state.ports.size() < 2) return;
-    findings.push_back(
-        {note, state.name,
-         fmt::format(
-             "the datapath does not see lost links, so packets are lost until the daemon handles one: "
-             "{}",
-             state.link_sight.reason),
-         state.datapath == "team"
-             ? "\"datapath\": \"bond\" or \"bpf\" in the configuration, on kernel 6.2 or later"
-             : "use kernel 6.2 or later"});
+    findings.push_back({note, state.name,
+                        fmt::format("when a port loses its link, its packets are lost until the daemon takes "
+                                    "the port out of use: {}",
+                                    state.link_sight.reason),
+                        state.datapath == "team"
+                            ? "\"datapath\": \"bond\" or \"bpf\" in the configuration, on kernel 6.2 or later"
+                            : "use kernel 6.2 or later"});
 }
 
 /// What the daemon found.
@@ -94,7 +92,8 @@ void add_link(const Readings& readings, const PortStatus& port, Findings& findin
         add(warning, "has a link, but its link watches report it as down",
             fmt::format("teamoctl -v {} state", readings.state.name));
     else if (!port.link.speed)
-        add(balanced ? warning : note, "its speed is not known, so its capacity is not known",
+        add(balanced ? warning : note,
+            "its speed is unknown, so balancing can only guess its share, and doctor cannot check it",
             fmt::format("ethtool -s {} speed SPEED duplex full", port.name));
 }
 
@@ -139,8 +138,8 @@ void add_tso(const std::string& name, const Device& device, std::string_view cos
 void add_multicast(const Readings& readings, const std::string& name, Findings& findings) {
     if (readings.state.datapath != "bpf" || !readings.devices.at(name).is_virtual_function) return;
     findings.push_back({note, name,
-                        "is a virtual function (SR-IOV): unless its host trusts it, the card keeps the "
-                        "team's multicast, which IPv6 needs, from it",
+                        "is a virtual function (SR-IOV): it receives the team's multicast, which IPv6 "
+                        "needs, only if the host trusts it",
                         R"(on the host: ip link set CARD vf NUMBER trust on, or here: "datapath": "bond")"});
 }
 
@@ -188,8 +187,8 @@ void add_missing(const Readings& readings, Findings& findings) {
             continue;
         findings.push_back(
             {warning, name,
-             "is configured and is no port: there is no such device, a command or another program removed "
-             "it, or the daemon was started without ports",
+             "is configured, but is not a port; possible causes: the device does not exist, a command or "
+             "another program removed the port, or the daemon was started with -n",
              fmt::format("ip link show {0}  (to add it: teamoctl {1} port add {0})", name, state.name)});
     }
 }

@@ -55,10 +55,11 @@ Findings program_findings(const Readings& readings) {
                              readings.state.name)});
         if (program.is_left)
             findings.push_back({error, program.device,
-                                fmt::format("another program took the place of {} on {} three times, and "
-                                            "keeps it",
+                                fmt::format("another program was put before {} on {} three times; the daemon "
+                                            "no longer moves its own program to the front",
                                             program.name, program.hook),
-                                fmt::format("bpftool net show dev {}  (let the other one leave that place)",
+                                fmt::format("bpftool net show dev {}  (detach the program that runs first, "
+                                            "or attach it behind that of the team)",
                                             program.device)});
         for (const auto& foreign : program.before)
             add_before(program, foreign, readings.state.name, findings);

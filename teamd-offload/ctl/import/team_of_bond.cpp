@@ -43,8 +43,8 @@ constexpr auto option_table = std::to_array<BondOption>({
      "a port may receive before it transmits (off), except by a team driver before Linux 7.x (on)"},
     {"downdelay", carried, "link_watch.delay_down"},
     {"fail_over_mac", carried,
-     "runner.hwaddr_policy: active becomes by_active, follow becomes only_active, where a port that is not "
-     "active any more has its own address again, which the team may have too"},
+     "runner.hwaddr_policy: active becomes by_active. follow becomes only_active: a port that is no longer "
+     "active gets its own address back, which may be that of the team"},
     {"lacp_active", carried, "runner.active"},
     {"lacp_rate", carried, "runner.fast_rate"},
     {"lacp_strict", meaningless, "a port without a partner never carries, unless runner.fallback is true"},
@@ -263,7 +263,7 @@ std::vector<std::string> lost_options(const BondSetup& bond) {
     for (const auto& [name, value] : bond.options) {
         const auto* const row = std::ranges::find(option_table, name, &BondOption::name);
         if (row == option_table.end())
-            lost.push_back(fmt::format("{} {}: no option of bonding that is known here", name, value));
+            lost.push_back(fmt::format("{} {}: unknown bonding option", name, value));
         else if (row->counterpart == none && !is_neutral(*row, value))
             lost.push_back(fmt::format("{} {}: no counterpart: {}", name, value, row->text));
     }
@@ -291,10 +291,9 @@ void add_lost_probes(const BondSetup& bond, Reader& options, bool aggregates,
                      std::vector<std::string>& lost) {
     if (options.number("arp_interval", 0) <= 0) return;
     if (aggregates)
-        lost.emplace_back(
-            "arp_interval: a link watch takes a port out only if its own probes are not answered, "
-            "and an aggregate at the switch answers by another port: test it, or use the link "
-            "watch ethtool");
+        lost.emplace_back("arp_interval: each port sends its own probes, and an answer counts by whatever "
+                          "port the switch returns it; so a port that sends but does not receive is not "
+                          "detected. Test this, or use the link watch ethtool");
     const auto validate = options.word("arp_validate", validations);
     if (!validate.starts_with("filter") && validate != "all" &&
         !list_of(options.text("arp_ip_target")).empty())
@@ -331,10 +330,9 @@ std::vector<std::string> lost_values(const BondSetup& bond, Reader& options, std
     const bool has_active = !aggregates;
     // With an address of its own the team never has that of a port.
     if (has_active && options.word("fail_over_mac", address_policies) == "follow" && bond.address.empty())
-        lost.emplace_back(
-            "fail_over_mac follow: with only_active a port that is not active any more has its own "
-            "address again; so that the team never has the same, set hwaddr to an address that no "
-            "port has");
+        lost.emplace_back("fail_over_mac follow: with only_active, a port that is no longer active gets its "
+                          "own MAC address back, which may be that of the team; to avoid this, set hwaddr to "
+                          "an address that no port has");
     if (has_active && options.word("primary_reselect", reselections) == "better")
         lost.emplace_back("primary_reselect better: the primary is active again also if it is not faster");
     if (const auto key = options.number("ad_user_port_key", 0); mode == "802.3ad" && key != 0)

@@ -198,8 +198,8 @@ Result<> check_identity(const Link& bond) {
     const auto system = sysfs::first_line(bonding(bond.name, "bonding/ad_actor_system"));
     if (!system.empty() && system != "00:00:00:00:00:00")
         return fail(ENOTSUP,
-                    fmt::format("{} has the LACP system {}, and a team has its MAC address; replace it "
-                                "by hand",
+                    fmt::format("{} has the ad_actor_system {}; the LACP system of a team is always its MAC "
+                                "address, so the partner would see another system; replace the bond by hand",
                                 bond.name, system));
     return {};
 }
@@ -385,9 +385,9 @@ Result<Replaced> replace(const Replacement& wanted, const Options& options) {
     TEAMO_TRY(move.move_ip(report));
     report.carried = since_start();
     TEAMO_TRY(move.remove_bond());
-    TEAMO_TRY(
-        within(fmt::format("{} is removed, and {} carries with a part of the ports", bond->name, wanted.team),
-               move.move_the_rest(report)));
+    TEAMO_TRY(within(
+        fmt::format("{} was removed, but not all of its ports have moved to {}", bond->name, wanted.team),
+        move.move_the_rest(report)));
     report.ended = since_start();
     report.segments_sent = tcp_counter("OutSegs") - sent;
     report.segments_again = tcp_counter("RetransSegs") - again;

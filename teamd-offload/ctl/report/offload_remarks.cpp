@@ -115,8 +115,8 @@ void add_limit(const OffloadStatus& offload, std::uint32_t SegmentLimits::* limi
             fmt::format("{}: packets are limited to {} {} by another program or the user; its ports take {}",
                         offload.team.name, team, unit, least));
     else if (ports.size() > 1)
-        remarks.push_back(fmt::format("{} {} the team back: packets are limited to {} {}, the others take {}",
-                                      fmt::join(names, ", "), names.size() == 1 ? "holds" : "hold", least,
+        remarks.push_back(fmt::format("{} {} the packets of the team to {} {}; the other ports allow {}",
+                                      fmt::join(names, ", "), names.size() == 1 ? "limits" : "limit", least,
                                       unit, std::next(ports.begin())->first));
 }
 

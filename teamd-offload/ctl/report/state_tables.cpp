@@ -85,15 +85,17 @@ std::string mode_line(const BalanceStatus& balance) {
     else
         line += fmt::format("on, every {}, by loads{}", duration(balance.config.interval),
                             balance.config.aware ? ", offloads and interrupt CPUs" : " and speeds");
-    if (balance.frozen) line += "; frozen, no bucket is moved for its load";
+    if (balance.frozen) line += "; frozen, no bucket is moved because of its load";
     if (!balance.counted) line += "; the datapath does not count by bucket, so bulk is not known";
     return line + "\n";
 }
 
 std::string lost_links_line(const LinkSight& sight) {
     return sight.sees
-               ? "lost links: avoided by the datapath itself, also while no daemon runs\n"
-               : fmt::format("lost links: avoided when the daemon has handled them; {}\n", sight.reason);
+               ? "after a lost link: the datapath uses another port at once, also while no daemon runs\n"
+               : fmt::format(
+                     "after a lost link: packets for that port are lost until another port is chosen; {}\n",
+                     sight.reason);
 }
 
 std::string moves_table(const std::vector<MoveStatus>& moves) {

@@ -92,7 +92,8 @@ void Interrupts::repair(Followed& port, Repair& tries, const CpuSettings& drifte
     if (act == Repair::Act::give_up) {
         if (!is_mask(first)) port.contested = true; // a mask does not decide where packets arrive
         log_(Level::warning,
-             fmt::format("port {}: {}, repeatedly; giving up. Configure that program to leave {} alone",
+             fmt::format("port {}: {}, repeatedly; the daemon no longer repairs this. Configure that program "
+                         "not to change {}",
                          port.name, what, title),
              message_id::interrupts_contested, {{"PORT", port.name}});
         return;

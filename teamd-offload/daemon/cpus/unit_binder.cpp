@@ -84,8 +84,9 @@ Result<bool> UnitBinder::bind(const Worker& worker, const CpuList& cpus, BoundWo
         const bool restricted = earlier && runs_within(worker.id.pid, earlier->cpus);
         static_cast<void>(release(worker.unit, bound));
         if (restricted && !bound.units.contains(worker.unit))
-            return fail(EAGAIN, "systemd removes the AllowedCPUs= of its unit; its threads will be bound in "
-                                "the next window");
+            return fail(
+                EAGAIN,
+                "waiting until systemd has removed AllowedCPUs= from its unit; then its threads are bound");
         return false;
     };
     // It may have started other processes since.

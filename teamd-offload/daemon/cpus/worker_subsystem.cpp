@@ -21,7 +21,7 @@ constexpr auto longest_lookup = 10s; ///< of users; then the other rules apply w
 /// window. A process that starts threads without end costs up to four times as much, then it has to wait
 /// itself.
 constexpr std::chrono::milliseconds window_budget = 20ms;
-constexpr const char* next_window = "will be bound in the next window";
+constexpr const char* next_window = "will be bound in a second";
 
 PortTraces traces_of(const std::vector<Interrupts::Arrival>& arrivals) {
     PortTraces traces;
@@ -81,11 +81,10 @@ void Workers::begin_window() {
     if (!is_wanted()) return;
     const bool is_known = take_users();
     if (!is_known && Clock::now() - looked_up_at_ < longest_lookup) return window_->after(100ms);
-    lookup_failure_(
-        log_, Level::warning, "workers: ",
-        is_known
-            ? ""
-            : "the users that the rules name are still looked up; until then these rules match no process");
+    lookup_failure_(log_, Level::warning, "workers: ",
+                    is_known ? ""
+                             : "the lookup of the users in the rules is not finished; until it is, these "
+                               "rules match no process");
     window_->after(worker_window);
     if (is_refused()) return;
     if (!sampler_) sampler_.emplace();
@@ -269,9 +268,9 @@ Result<> Workers::may_set_back(const Worker& worker, const CpuList& now, Repair&
     if (act == Repair::Act::attempt)
         log_(Level::notice, fmt::format("worker {}: {}; set back", title_of(worker), what));
     if (act == Repair::Act::give_up)
-        log_(Level::warning,
-             fmt::format("worker {}: {}, repeatedly; giving up. Configure that program to leave it alone",
-                         title_of(worker), what));
+        log_(Level::warning, fmt::format("worker {}: {}, repeatedly; the daemon no longer repairs this. "
+                                         "Configure that program not to change them",
+                                         title_of(worker), what));
     return act == Repair::Act::attempt ? Result<>{} : fail(EBUSY, what);
 }
 
@@ -291,7 +290,8 @@ Result<> Workers::refuse_of_another_team(const Worker& worker) {
         const bool binds = (process != bound.processes.end() && !drift_of(*process)) ||
                            (unit != bound.units.end() && unit->second.process == worker.id);
         if (!binds) continue;
-        overlap_now_ = fmt::format("the rules select processes that {} has bound; it keeps them", team);
+        overlap_now_ = fmt::format(
+            "the rules also select processes that are bound by team {}; they stay bound by that team", team);
         return fail(EBUSY, fmt::format("process {} is bound by {}", worker.id.pid, team));
     }
     return {};

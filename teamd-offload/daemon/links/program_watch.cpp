@@ -73,7 +73,8 @@ void ProgramWatch::catch_accepted() {
     watch_rules(!ports.empty());
     refusal_(context_.log, Level::error, "",
              caught ? std::string()
-                    : fmt::format("nftables cannot bring frames to the team that others accept: {}",
+                    : fmt::format("frames that other programs accept on a port do not reach the team, "
+                                  "because nftables refuses the team's table: {}",
                                   caught.error().text));
 }
 
@@ -110,9 +111,9 @@ void ProgramWatch::report(const std::vector<LostProgram>& lost) const {
         const auto* link = context_.link(one.device);
         const auto name = link == nullptr ? std::string() : link->name;
         const auto* what =
-            one.displaced ? "ran behind a program of another" : "was removed by another program";
-        const auto end = !one.failure.empty() ? fmt::format("and is not there: {}", one.failure)
-                         : one.is_left        ? "and is first again; the next time it stays behind"
+            one.displaced ? "was displaced by another program" : "was removed by another program";
+        const auto end = !one.failure.empty() ? fmt::format("and cannot be attached: {}", one.failure)
+                         : one.is_left        ? "and is first again; the next time the daemon leaves it there"
                          : one.displaced      ? "and is first again"
                                               : "and is attached again";
         context_.log(one.failure.empty() ? Level::warning : Level::error,

@@ -27,7 +27,7 @@ FeatureNames those(const FeatureSettings& settings, bool on) {
     return names;
 }
 
-/// "tx-checksum-ipv4 went off, rx-gro-hw came on".
+/// "tx-checksum-ipv4 is off, rx-gro-hw is on".
 std::string describe(const FeatureSettings& settings, std::string_view wrongly_off,
                      std::string_view wrongly_on) {
     std::vector<std::string> parts;
@@ -278,7 +278,8 @@ void Offloads::repair(Device& device, const FeatureSettings& settings, Clock::ti
     case Repair::Act::give_up:
         context_.log(
             Level::warning,
-            fmt::format("{}: {} by another program; giving up. Configure that program to leave it alone",
+            fmt::format("{}: {} by another program; the daemon no longer repairs this. Configure that "
+                        "program not to change it",
                         device.title,
                         describe(settings, "is repeatedly switched off", "is repeatedly switched on")),
             message_id::offload_given_up, {{"PORT", device.name}});
@@ -342,7 +343,10 @@ void Offloads::log_repaired(const Device& device, const FeatureSettings& setting
                           : those(drifted, true).empty() ? "switched off again"
                                                          : "switched back";
         context_.log(Level::notice,
-                     fmt::format("{}: {}; {}", device.title, describe(drifted, "went off", "came on"), back),
+                     fmt::format("{}: {}; {}", device.title,
+                                 describe(drifted, "was switched off by another program or the driver",
+                                          "was switched on by another program or the driver"),
+                                 back),
                      message_id::offload_repaired, {{"PORT", device.name}});
     }
     if (!requested.empty())

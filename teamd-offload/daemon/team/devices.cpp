@@ -37,18 +37,18 @@ std::optional<DeviceChanges::Drift> DeviceChanges::drift_of(const Change& change
     const auto where = fmt::format("{} {}", is_inner ? "inner end" : "port", link->name);
     const auto drift = [&](std::string_view repaired, std::string_view habit, std::string_view setting) {
         return Drift{.repaired = fmt::format("{}: {}", where, repaired),
-                     .given_up = fmt::format("{}: another program keeps {}; giving up. Configure that "
-                                             "program to leave {} alone",
+                     .given_up = fmt::format("{}: another program repeatedly {}; the daemon no longer "
+                                             "repairs this. Configure that program not to change {}",
                                              where, habit, setting)};
     };
     if (std::holds_alternative<DisableIpv6>(change))
-        return drift("IPv6 is on; switched off again", "switching IPv6 on",
+        return drift("IPv6 is on; switched off again", "switches IPv6 on",
                      fmt::format("net.ipv6.conf.{}.disable_ipv6", link->name));
     const auto* mtu = std::get_if<SetMtu>(&change);
     if (mtu == nullptr || (!is_inner && team->mtu != mtu_)) return std::nullopt; // ports follow the team
     return drift(fmt::format("MTU {} is not {}; set to {} again", link->mtu,
                              is_inner ? "the largest" : "the team's", mtu->to),
-                 fmt::format("setting MTU {}", link->mtu), "the MTU");
+                 fmt::format("sets MTU {}", link->mtu), "the MTU");
 }
 
 /// Undoes what another program changed: with growing pauses, and a limited number of times.

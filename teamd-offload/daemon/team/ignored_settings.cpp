@@ -23,8 +23,8 @@ std::vector<std::string> ignored_by_datapath(const Datapath& datapath, const Tea
             "other link watches than ethtool and \"demote\" have no effect");
     if (withholds_carrier(config.runner) && datapath.name() == "bond")
         list.emplace_back(
-            "/runner/name: the carrier of a bond follows the links of its ports, so it stays on "
-            "when fewer than min_ports ports carry; the other datapaths withhold it");
+            "/runner/name: a bond has a carrier while any of its ports has a link, also if fewer than "
+            "min_ports ports carry; with the other datapaths the team then has none");
     if (by_driver && has(hash_fields_of(config.runner), HashField::cpu))
         list.emplace_back("/runner/tx_hash: with the team driver packets of a flow may be reordered when its "
                           "sender changes CPU; the other datapaths avoid that");

@@ -290,7 +290,7 @@ std::string Reconciler::choice_text() const {
     const auto& choice = decision_.choice;
     if (!choice || choice->chosen != decision_.active) return {};
     const auto* before = context_.link(choice->before);
-    return fmt::format(": unlike {} it does not share the {} of the lost port",
+    return fmt::format(": chosen instead of {}, which shares the {} of the lost port",
                        before == nullptr ? "the next one" : before->name, name_of(choice->part));
 }
 

@@ -24,10 +24,9 @@ Result<> check_kept(const TeamContext& context, const TeamConfig& next) {
         return fail(ENOTSUP,
                     fmt::format("/offload/tls-hw-tx-offload: device TLS needs another device; {}", again));
     if (datapath.keeps_mode() && mode_of(next.runner) != mode_of(context.config().runner))
-        return fail(ENOTSUP,
-                    fmt::format("/runner/name: the kernel's team driver changes from {} to {} only without "
-                                "ports; {}",
-                                name_of(context.config().runner), name_of(next.runner), again));
+        return fail(ENOTSUP, fmt::format("/runner/name: the kernel's team driver cannot change from {} to {} "
+                                         "while the team has ports; {}",
+                                         name_of(context.config().runner), name_of(next.runner), again));
     return {};
 }
 

@@ -257,7 +257,7 @@ TEST(DeviceTlsRefusal, names_what_excludes_it) {
     };
     const auto other_datapath = daemon_on(with("loadbalance"), {"--datapath", "bpf"});
     EXPECT_EQ(1, other_datapath.status);
-    EXPECT_THAT(other_datapath.err, HasSubstr("only the datapath bond passes device TLS"));
+    EXPECT_THAT(other_datapath.err, HasSubstr("device TLS works only with the datapath bond"));
     const auto other_runner = daemon_on(with("activebackup"), {"--datapath", "auto"});
     EXPECT_EQ(1, other_runner.status);
     EXPECT_THAT(other_runner.err, HasSubstr("device TLS needs the runner loadbalance"));

@@ -69,10 +69,10 @@ TEST_F(DoctorWalk, of_links_and_devices) {
          fmt::format(
              "ip link add other address {} type veth peer name far; ip link set far up; ip link set other up",
              look(wires_.host(), "team0").address),
-         {"other is up with the address", "ip link set other address ADDRESS"}, "ip link del other");
+         {"other is up and has the MAC address", "ip link set other address ADDRESS"}, "ip link del other");
     meet("a port was put into a bridge",
          "ip link add br0 type bridge; ip link set eth2 nomaster; ip link set eth2 master br0",
-         {"eth2: is configured and is no port", "teamoctl team0 port add eth2"},
+         {"eth2: is configured, but is not a port", "teamoctl team0 port add eth2"},
          fmt::format("ip link set eth2 nomaster; ip link del br0; {} team0 port add eth2",
                      teamoctl_program()));
     if (is_pair())

@@ -111,7 +111,7 @@ TEST(Restore, leaves_a_port_down_whose_address_the_team_keeps) {
     EXPECT_EQ(address, look(wires.host(), "eth1").address);
     EXPECT_EQ(address, look(wires.host(), "team0").address);
     EXPECT_FALSE(look(wires.host(), "eth1").up());
-    EXPECT_THAT(team.log(), HasSubstr("port eth1: stays down, because team0 goes on using its address"));
+    EXPECT_THAT(team.log(), HasSubstr("port eth1: stays down, because team0 still uses the MAC address"));
     ASSERT_EQ(0, team.teamdctl({"port", "remove", "eth2"}).status);
     EXPECT_TRUE(becomes("", [&] { return team.item("ports.eth2.link.up"); }));
     EXPECT_TRUE(look(wires.host(), "eth2").up());

@@ -99,7 +99,7 @@ TEST_F(NoMemory, of_the_daemon_loses_nothing) {
         if (!team.running()) team.start();
         EXPECT_TRUE(team.await_link("eth1"));
     }
-    EXPECT_THAT(team.log(), testing::HasSubstr("no memory; ending"));
+    EXPECT_THAT(team.log(), testing::HasSubstr("out of memory; exiting"));
     expect_a_whole_team_and_all_put_back();
 }
 

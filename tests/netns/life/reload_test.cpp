@@ -145,9 +145,8 @@ TEST_F(Reload, changes_the_runner) {
     if (by_driver(wires_)) {
         write(team_config(activebackup, ports_object(2)));
         const auto refused = team_->teamoctl({"config", "reload"});
-        EXPECT_THAT(refused.err,
-                    HasSubstr("/runner/name: the kernel's team driver changes from loadbalance to "
-                              "activebackup only without ports"));
+        EXPECT_THAT(refused.err, HasSubstr("/runner/name: the kernel's team driver cannot change from "
+                                           "loadbalance to activebackup while the team has ports"));
         return;
     }
     const auto before = link_changes(wires_.host());

@@ -95,7 +95,7 @@ TEST(OffloadShow, names_the_port_that_limits_packet_size) {
     bring_up(wires, team);
     EXPECT_THAT(
         ask(team, "offload").out,
-        HasSubstr("eth2 holds the team back: packets are limited to 20000 bytes, the others take 65536\n"));
+        HasSubstr("eth2 limits the packets of the team to 20000 bytes; the other ports allow 65536\n"));
     wires.host().ip("link set eth1 gso_max_size 20000");
     EXPECT_TRUE(eventually("all ports have the same limit", [&] {
         const auto said = ask(team, "offload").out;

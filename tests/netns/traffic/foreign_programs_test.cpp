@@ -356,10 +356,8 @@ TEST(ForeignPrograms, that_insist_on_the_first_place_keep_it_after_three_rounds)
     displace();
     EXPECT_TRUE(stays("another one is first", [&] { return first() != ours; }, 2500ms));
     EXPECT_TRUE(reaches(host, client_v4));
-    EXPECT_THAT(
-        ask(team, "doctor").out,
-        HasSubstr("tmo0: another program took the place of teamo_transmit on ingress three times, and "
-                  "keeps it"));
+    EXPECT_THAT(ask(team, "doctor").out,
+                HasSubstr("tmo0: another program was put before teamo_transmit on ingress three times"));
     EXPECT_EQ(0, team.stop());
 }
 
@@ -376,7 +374,7 @@ TEST(IngressQdisc, keeps_only_ports_out_that_need_egress) {
     EXPECT_TRUE(reaches(host, client_v6));
     if (by_driver(wires)) {
         EXPECT_THAT(ask(team, "doctor").out,
-                    HasSubstr("eth1: has a qdisc \"ingress\" with filters of another program"));
+                    HasSubstr("eth1: has an ingress qdisc with filters of another program"));
         EXPECT_THAT(must(host, "tc qdisc show dev eth2"), HasSubstr("clsact")) << "it had no filters";
         must(host, "tc qdisc del dev eth1 ingress");
         EXPECT_EQ(0, team.teamoctl({"port", "add", "eth1"}).status); // without it within 30 s

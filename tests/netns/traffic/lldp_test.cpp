@@ -75,8 +75,9 @@ TEST(Lldp, leads_activebackup_to_the_other_switch) {
     announce_two_switches(wires, team);
     wires.pull(1);
     EXPECT_TRUE(team.await_item("runner.active_port", "eth3"));
-    EXPECT_THAT(team.log(),
-                HasSubstr("active port eth3: unlike eth2 it does not share the switch of the lost port"));
+    EXPECT_THAT(
+        team.log(),
+        HasSubstr("active port eth3: chosen instead of eth2, which shares the switch of the lost port"));
 }
 
 TEST(Lldp, is_kept_over_a_reload_and_learned_anew_by_a_new_daemon) {

@@ -85,7 +85,7 @@ TEST(Stacking, port_that_others_use_joins_when_they_have_gone) {
     if (!exists(wires.host(), "tmo0")) GTEST_SKIP() << "the kernel's drivers refuse such a port themselves";
     ASSERT_TRUE(team.await_link("eth3"));
     EXPECT_EQ("", team.item("ports.eth1.link.up") + team.item("ports.eth2.link.up"));
-    EXPECT_THAT(team.log(), testing::HasSubstr("port eth1: receives also for "));
+    EXPECT_THAT(team.log(), testing::HasSubstr("port eth1: has the additional MAC address "));
     EXPECT_THAT(team.log(),
                 testing::HasSubstr("port eth2: carries mv0 (macvlan), which would receive nothing"));
     guest.ip("link del guest0");

@@ -100,11 +100,11 @@ TEST(ConfigVerdict, warns_of_errors_in_options_of_other_runners_and_link_watches
           port_text(R"("lacp_prio": 65536)", "activebackup"), watch(R"({"name": "ethtool", "interval": -1})"),
           watch(R"({"name": "ethtool", "target_host": 1})")}) {
         EXPECT_EQ(verdict(text), good) << text;
-        EXPECT_THAT(complaints(text), ElementsAre(HasSubstr("it has no effect: "))) << text;
+        EXPECT_THAT(complaints(text), ElementsAre(HasSubstr("this key has no effect, because "))) << text;
     }
     EXPECT_THAT(complaints(runner(R"({"name": "loadbalance", "active": "true"})")), // SONiC writes it
-                ElementsAre("1:46: warning: /runner/active: must be true or false, not a string; it has no "
-                            "effect: loadbalance does not read it"));
+                ElementsAre("1:46: warning: /runner/active: must be true or false, not a string; this key "
+                            "has no effect, because loadbalance does not use it"));
 }
 
 TEST(ConfigVerdict, checks_port_options) {

@@ -38,10 +38,10 @@ void PortEntries::forget_reused_indexes(std::vector<PortBefore>& ports) const {
         const auto slot = context_.marked_slot(*link);
         if (port.state == PortState::joining ? !is_ours(*link) : slot != port.slot) {
             if (!slot && port.state == PortState::joined)
-                context_.log(
-                    Level::warning,
-                    fmt::format("port {}: device {} does not have the mark {}: it counts as another device",
-                                port.name, link->name, port_mark(context_.name(), port.slot)));
+                context_.log(Level::warning,
+                             fmt::format("port {}: device {} has no alternative name {}, so it is taken for "
+                                         "a new device; its earlier settings are not restored",
+                                         port.name, link->name, port_mark(context_.name(), port.slot)));
             port.index = {};
         }
     }

@@ -124,8 +124,8 @@ Result<> PortSet::finish_leaving(IfIndex port) {
         if (finished && stays_down)
             context_.log(
                 Level::warning,
-                fmt::format("port {0}: stays down, because {1} goes on using its address {2}; give it "
-                            "another one before you set it up: ip link set {0} address ADDRESS",
+                fmt::format("port {0}: stays down, because {1} still uses the MAC address {2} of this port; "
+                            "give {0} another address, then set it up: ip link set {0} address ADDRESS",
                             now->name, context_.name(), text_of(context_.team()->address)));
     } else if (!now && now.error().number != ENODEV) {
         finished = tl::unexpected(now.error());

@@ -119,13 +119,13 @@ void PortSet::note_shared_address() {
     const auto* team = context_.team();
     if (team == nullptr || !team->is_up()) return shared_address_.clear();
     const auto others = sharing_address(context_.links(), *team);
-    shared_address_(context_.log, Level::warning, "",
-                    others.empty()
-                        ? std::string()
-                        : fmt::format("{0} is up with the address {1} of {2} too, which switches then "
-                                      "learn at two places; give one of them another: ip link set "
-                                      "{0} address ADDRESS",
-                                      others.front()->name, text_of(team->address), team->name));
+    shared_address_(
+        context_.log, Level::warning, "",
+        others.empty()
+            ? std::string()
+            : fmt::format("{0} is up and has the MAC address {1} of {2}, so switches learn this address on "
+                          "two ports; give {0} another one: ip link set {0} address ADDRESS",
+                          others.front()->name, text_of(team->address), team->name));
 }
 
 /// The kernel lets generic XDP skip what was redirected (net/core/dev.c: netif_receive_generic_xdp), so all

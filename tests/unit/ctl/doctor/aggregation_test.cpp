@@ -29,8 +29,8 @@ TEST(Aggregation, is_questioned_if_one_port_receives_nearly_all) {
     auto readings = one_sided();
     EXPECT_EQ(
         found(readings),
-        "note: team0: 99.6 % of the received packets came by eth2, but it sends by eth1 and eth3 too: the "
-        "switch may not aggregate the ports, or may hash fields that are equal in all packets\n"
+        "note: team0: 99.6 % of the received packets arrived by eth2, but the team also sends by eth1 "
+        "and eth3: the switch may not aggregate the ports, or may hash fields that are equal in all packets\n"
         "    on the switch: put the ports into one static group (no LACP) that hashes addresses and "
         "ports\n");
     for (const auto* runner : {"roundrobin", "random", "broadcast"}) {

@@ -88,11 +88,10 @@ TEST(InterruptFindings, note_a_queue_that_takes_nearly_all) {
     };
     receive(3, 9'000);
     receive(0, 500);
-    EXPECT_EQ(found_in(readings), "note: eth1: queue 3 of 4 takes 94.7 % of the interrupts: the card's hash "
-                                  "(RSS) sends nearly all there\n"
+    EXPECT_EQ(found_in(readings), "note: eth1: queue 3 of 4 gets 94.7 % of the interrupts: the hash of the "
+                                  "card (RSS) sends nearly all packets to this queue\n"
                                   "    ethtool -X eth1 equal 4  (for UDP also: ethtool -N eth1 rx-flow-hash "
-                                  "udp4 sdfn); few connections "
-                                  "stay uneven\n");
+                                  "udp4 sdfn); with only a few connections the load may stay uneven\n");
     receive(1, 3'000);
     EXPECT_EQ(found_in(readings), nothing_found) << "two queues share the load";
     readings.before = readings.state;

@@ -196,7 +196,8 @@ TEST(ImportBond, names_each_lost_option) {
     EXPECT_THAT(imported(bond({{"all_slaves_active", "1"}, {"ad_actor_system", "02:00:00:00:00:01"}})).lost,
                 ElementsAre(StartsWith("ad_actor_system 02:00:00:00:00:01: no counterpart"),
                             StartsWith("all_slaves_active 1: no counterpart")));
-    EXPECT_THAT(imported(bond({{"no_such", "1"}})).lost, ElementsAre(StartsWith("no_such 1: no option")));
+    EXPECT_THAT(imported(bond({{"no_such", "1"}})).lost,
+                ElementsAre(StartsWith("no_such 1: unknown bonding option")));
 }
 
 TEST(ImportBond, says_that_no_port_was_found) {

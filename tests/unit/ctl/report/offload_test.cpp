@@ -145,7 +145,7 @@ TEST(OffloadRemarks, name_the_port_that_limits_packets) {
         one->gso_max = {.size = 20000, .segs = 65535, .ipv4_size = 20000};
     EXPECT_THAT(
         offload_remarks(offload),
-        ElementsAre("eth2 holds the team back: packets are limited to 20000 bytes, the others take 65536"));
+        ElementsAre("eth2 limits the packets of the team to 20000 bytes; the other ports allow 65536"));
     // A port without TSO does not limit the team.
     switch_off(offload.ports[1], {"tx-tcp-segmentation"});
     offload.team.gso_max = {65536, 65535, 65536};
@@ -164,8 +164,8 @@ TEST(OffloadRemarks, know_the_limits_of_segments_and_of_ipv4) {
     EXPECT_THAT(
         offload_remarks(offload),
         ElementsAre(
-            "eth1 holds the team back: packets are limited to 64 segments, the others take 65535",
-            "eth1 holds the team back: packets are limited to 40000 bytes with IPv4, the others take 65536"));
+            "eth1 limits the packets of the team to 64 segments; the other ports allow 65535",
+            "eth1 limits the packets of the team to 40000 bytes with IPv4; the other ports allow 65536"));
 }
 
 TEST(OffloadRemarks, report_a_team_without_tso) {

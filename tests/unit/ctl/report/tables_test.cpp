@@ -40,17 +40,18 @@ TEST(BalanceTables, show_loads_and_the_last_moves) {
                       .end = MoveEnd::in_gap,
                       .waited = 12ms,
                       .ago = 4s}};
-    EXPECT_EQ(balance_text(state), "port  link        speed  transmits  buckets        load  of speed     "
-                                   "planned    bulk  TSO      IRQ CPU\n"
-                                   "eth1    up  1000 Mbit/s        yes       64  500 Mbit/s    50.0 %  400 "
-                                   "Mbit/s  20.0 %   on  0,3 at 31 %\n"
-                                   "eth2    up  1000 Mbit/s        yes       64    0 Mbit/s     0.0 %        "
-                                   "   -       -  off            -\n"
-                                   "balancing: on, every 5.0 s, by loads, offloads and interrupt CPUs\n"
-                                   "lost links: avoided by the datapath itself, also while no daemon runs\n"
-                                   "last moves:\n"
-                                   "bucket  from    to      why    gain     ended  waited    ago\n"
-                                   "7       eth1  eth2  offload  12.5 %  in a gap   12 ms  4.0 s\n");
+    EXPECT_EQ(balance_text(state),
+              "port  link        speed  transmits  buckets        load  of speed     "
+              "planned    bulk  TSO      IRQ CPU\n"
+              "eth1    up  1000 Mbit/s        yes       64  500 Mbit/s    50.0 %  400 "
+              "Mbit/s  20.0 %   on  0,3 at 31 %\n"
+              "eth2    up  1000 Mbit/s        yes       64    0 Mbit/s     0.0 %        "
+              "   -       -  off            -\n"
+              "balancing: on, every 5.0 s, by loads, offloads and interrupt CPUs\n"
+              "after a lost link: the datapath uses another port at once, also while no daemon runs\n"
+              "last moves:\n"
+              "bucket  from    to      why    gain     ended  waited    ago\n"
+              "7       eth1  eth2  offload  12.5 %  in a gap   12 ms  4.0 s\n");
 }
 
 TEST(BalanceTables, show_the_sending_cpus_with_a_hash_by_cpu) {

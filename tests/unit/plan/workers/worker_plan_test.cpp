@@ -80,7 +80,9 @@ TEST_F(WorkerPlan, follows_packets_after_three_windows) {
 
 TEST_F(WorkerPlan, reports_progress) {
     input_.workers = {worker(7, {{2, much}})};
-    EXPECT_EQ(reason(), "100 % of its traffic arrives on CPU 2 (eth2): seen in 1 of 3 windows");
+    EXPECT_EQ(
+        reason(),
+        "100 % of its traffic arrives on CPU 2 (eth2): 1 of 3 measurements agree; bound when all agree");
 }
 
 TEST_F(WorkerPlan, measures_windows_in_time) {
@@ -96,7 +98,7 @@ TEST_F(WorkerPlan, does_not_bind_without_dominant_cpu) {
         bytes *= much;
     input_.workers[0].traffic.bytes *= much;
     EXPECT_THAT(place(10), IsEmpty());
-    EXPECT_EQ(reason(), "no dominant CPU: 23 %");
+    EXPECT_EQ(reason(), "no CPU or port receives 60 % of its traffic; the most on one CPU is 23 %");
 }
 
 TEST_F(WorkerPlan, follows_port_with_several_cpus) {
@@ -255,7 +257,7 @@ TEST_F(WorkerPlan, releases_after_three_windows_without_dominant_cpu) {
     input_.workers = {worker(7, {{2, much}, {1, much}, {0, much}})};
     EXPECT_THAT(place(2), ElementsAre(2));
     EXPECT_THAT(place(1), IsEmpty());
-    EXPECT_EQ(reason(), "no dominant CPU: 33 %");
+    EXPECT_EQ(reason(), "no CPU or port receives 60 % of its traffic; the most on one CPU is 33 %");
 }
 
 TEST_F(WorkerPlan, keeps_idle_worker_in_place) {
