@@ -34,8 +34,7 @@ void drop_others(ClassicBpf& code, std::optional<std::uint16_t> vlan, ClassicBpf
 }
 
 std::vector<sock_filter> finish(ClassicBpf& code, ClassicBpf::Label drop) {
-    constexpr std::uint32_t most_bytes = 512;
-    code.emit(BPF_RET | BPF_K, most_bytes);
+    code.emit(BPF_RET | BPF_K, longest_probe_answer);
     code.place(drop);
     code.emit(BPF_RET | BPF_K, 0);
     return code.finish();

@@ -11,6 +11,9 @@
 
 namespace teamo {
 
+/// Bytes of an answer that the filters pass: more than it needs.
+inline constexpr std::uint32_t longest_probe_answer = 512;
+
 /// ARP requests and replies with this VID; without one, untagged and with VID 0.
 std::vector<sock_filter> arp_filter(std::optional<std::uint16_t> vlan);
 

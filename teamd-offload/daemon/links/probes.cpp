@@ -93,7 +93,7 @@ bool Probes::note(const Key& key, std::span<const std::byte> frame) {
 }
 
 bool Probes::read(const Key& key, int most) {
-    std::array<std::byte, 512> buffer{};
+    std::array<std::byte, longest_probe_answer> buffer{};
     bool found = false;
     for (int count = 0; count < most; ++count) {
         auto& socket = pings_.at(key).socket;
