@@ -94,7 +94,8 @@ void add_link(const Readings& readings, const PortStatus& port, Findings& findin
     else if (!port.link.speed)
         add(balanced ? warning : note,
             "its speed is unknown, so balancing can only guess its share, and doctor cannot check it",
-            fmt::format("ethtool -s {} speed SPEED duplex full", port.name));
+            fmt::format("ethtool {0}  (only for a virtual device: ethtool -s {0} speed SPEED duplex full)",
+                        port.name));
 }
 
 /// Whether "offload" of the port or of the team sets the port's TSO to off.
