@@ -71,7 +71,7 @@ constexpr auto families = std::to_array<Family>({
      "interrupts.ports", "contested"},
     {"port_planned_bytes", "gauge", "Load that the balancer planned for the port, in bytes per second",
      "balance.ports", "planned_bytes_per_second"},
-    {"bucket_moves_total", "counter", "Hash buckets that were moved to another port for their load", "",
+    {"bucket_moves_total", "counter", "Hash buckets that were moved to another port because of their load", "",
      "balance.moved"},
     {"workers", "gauge", "Processes that are workers", "", "workers.workers", From::list},
     {"programs_missing", "gauge", "BPF programs of the team that are not where they belong", "",
