@@ -42,13 +42,15 @@ none_lost() {
 }
 pid() { systemctl show --property=MainPID --value "$unit"; }
 
+rm -rf $packages # of a run before, which may have failed
 DEB_BUILD_OPTIONS=noautodbgsym packaging/make-packages build $packages
 # The next version has the same programs.
 dpkg-deb -R $packages/teamd-offload_*.deb $packages/next
 sed -i 's/^Version: .*/Version: 9.9/' $packages/next/DEBIAN/control
 dpkg-deb -Znone -b $packages/next $packages/next.deb >/dev/null
 apt-get install -y $packages/teamd-offload_*.deb >/run/apt.log 2>&1 || { cat /run/apt.log >&2; fail "the package cannot be installed"; }
-PATH=/usr/bin:/bin teamoctl bench 2>&1 | grep -q "install the package teamd-offload-bench" || fail "teamoctl bench does not say what to install"
+named=$(PATH=/usr/bin:/bin teamoctl bench 2>&1) || true # it fails, and with pipefail grep's success would not count
+[[ $named == *"install the package teamd-offload-bench"* ]] || fail "teamoctl bench does not say what to install: $named"
 dpkg -i $packages/teamd-offload-bench_*.deb >/run/apt.log 2>&1 && PATH=/usr/bin:/bin teamoctl bench --version | grep -q "^teamo-bench " ||
     { cat /run/apt.log >&2; fail "the benchmark is not installed"; }
 dpkg --purge teamd-offload-bench >/dev/null || fail "the benchmark cannot be removed"
