@@ -4,7 +4,6 @@
 // fuzz: -max_len=1024
 #include "base/cpu_list.h"
 #include "kernel/cpus/cpus.h"
-#include "kernel/cpus/idle_times.h"
 #include "require.h"
 
 using namespace teamo;
@@ -17,8 +16,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
     }
     if (const auto cpus = parse_cpu_mask(text)) require(parse_cpu_mask(mask_of(*cpus)) == cpus);
     const auto half = text.substr(0, size / 2), rest = text.substr(size / 2);
-    const auto earlier = parse_cpu_times(half);
-    for (const auto& [cpu, times] : parse_cpu_times(rest))
+    const auto earlier = parse_cpu_columns(half);
+    for (const auto& [cpu, times] : parse_cpu_columns(rest))
         if (const auto found = earlier.find(cpu); found != earlier.end()) {
             const auto load = load_between(found->second, times);
             require(load.work >= 0 && load.interrupts >= 0 && load.work + load.interrupts <= 1.000001);

@@ -3,7 +3,6 @@
 
 #include "base/take_until.h"
 #include "base/whole_number.h"
-#include "kernel/cpus/idle_times.h"
 #include "kernel/files/files.h"
 
 #include <sched.h>
@@ -146,12 +145,6 @@ std::optional<CpuColumns> parse_columns(std::string_view columns_text) {
                       .steal = counted[steal]};
 }
 
-CpuTimes times_of(const CpuColumns& columns) {
-    return {.work = columns.user + columns.system + columns.steal,
-            .interrupts = columns.irq + columns.softirq,
-            .idle = columns.idle};
-}
-
 CpuTime time_between(const CpuColumns& earlier, const CpuColumns& later, double seconds, long ticks) {
     CpuTime time{.user = seconds_of_ticks(earlier.user, later.user, ticks),
                  .system = seconds_of_ticks(earlier.system, later.system, ticks),
@@ -166,6 +159,29 @@ CpuTime time_between(const CpuColumns& earlier, const CpuColumns& later, double 
     for (auto* part : {&time.user, &time.system, &time.softirq, &time.irq})
         *part *= busy / counted;
     return time;
+}
+
+/// Of the CPU whose lines are read.
+struct Lines {
+    std::optional<unsigned> cpu{};
+    std::optional<std::int64_t> tick_stopped{}, entry{}, sleep{}, iowait{}; ///< the times in nanoseconds
+
+    /// Its tick stands still while it is idle: the time since then is not in its sum yet.
+    std::optional<std::chrono::nanoseconds> idle(std::int64_t now) const {
+        if (!cpu || !tick_stopped || !entry || !sleep || !iowait) return std::nullopt;
+        constexpr std::int64_t most = std::int64_t{1} << 60; // 36 years
+        if (*sleep < 0 || *iowait < 0 || *entry < 0 || std::max({*sleep, *iowait, *entry, now}) > most)
+            return std::nullopt;
+        const auto open = *tick_stopped == 0 ? 0 : std::max<std::int64_t>(now - *entry, 0);
+        return std::chrono::nanoseconds(*sleep + *iowait + open);
+    }
+};
+
+/// "  .idle_sleeptime : 1012624090746 nsecs".
+std::optional<std::int64_t> value_of(std::string_view line) {
+    (void)take_until(line, ":");
+    line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
+    return whole_number<std::int64_t>(line.substr(0, line.find(' ')));
 }
 
 // The line of interrupts can be long on a large machine.
@@ -229,19 +245,20 @@ Result<> write_thread_affinity(pid_t thread, const CpuList& cpus) {
     return fail_errno(error, what);
 }
 
-CpuLoad load_between(const CpuTimes& earlier, const CpuTimes& later) {
-    const auto passed = [](std::uint64_t from, std::uint64_t to) {
+CpuLoad load_between(const CpuColumns& earlier, const CpuColumns& later) {
+    const auto passed = [&](auto ticks_of) {
+        const std::uint64_t from = ticks_of(earlier), to = ticks_of(later);
         return to > from ? static_cast<double>(to - from) : 0;
     };
-    const double work = passed(earlier.work, later.work),
-                 interrupts = passed(earlier.interrupts, later.interrupts),
-                 all = work + interrupts + passed(earlier.idle, later.idle);
+    const double work = passed([](const CpuColumns& cpu) { return cpu.user + cpu.system + cpu.steal; }),
+                 interrupts = passed([](const CpuColumns& cpu) { return cpu.irq + cpu.softirq; }),
+                 all = work + interrupts + passed([](const CpuColumns& cpu) { return cpu.idle; });
     if (all <= 0) return {};
     return {.work = work / all, .interrupts = interrupts / all};
 }
 
-std::map<unsigned, CpuColumns> parse_cpu_columns(std::string_view proc_stat) {
-    std::map<unsigned, CpuColumns> times;
+AllCpuColumns parse_cpu_columns(std::string_view proc_stat) {
+    AllCpuColumns times;
     while (!proc_stat.empty()) {
         auto line = take_until(proc_stat, "\n");
         if (!line.starts_with("cpu") || line.starts_with("cpu ")) continue; // "cpu ": all CPUs together
@@ -253,14 +270,32 @@ std::map<unsigned, CpuColumns> parse_cpu_columns(std::string_view proc_stat) {
     return times;
 }
 
-AllCpuTimes parse_cpu_times(std::string_view proc_stat) {
-    AllCpuTimes times;
-    for (const auto& [cpu, columns] : parse_cpu_columns(proc_stat))
-        times.emplace(cpu, times_of(columns));
+Result<AllCpuColumns> read_cpu_columns() { return parse_cpu_columns(TEAMO_TRY(read_proc_stat())); }
+
+std::map<unsigned, std::chrono::nanoseconds> parse_idle_times(std::string_view timer_list) {
+    std::map<unsigned, std::chrono::nanoseconds> times;
+    std::int64_t now = 0;
+    Lines of;
+    const auto finish = [&] {
+        if (const auto idle = of.idle(now)) times[*of.cpu] = *idle;
+        of = {};
+    };
+    while (!timer_list.empty()) {
+        const auto line = take_until(timer_list, "\n");
+        if (line.starts_with("now at "))
+            now = whole_number<std::int64_t>(line.substr(7, line.find(' ', 7) - 7)).value_or(0);
+        if (line.starts_with("cpu: ")) {
+            finish();
+            of.cpu = whole_number<unsigned>(line.substr(5));
+        }
+        if (line.starts_with("  .tick_stopped ")) of.tick_stopped = value_of(line);
+        if (line.starts_with("  .idle_entrytime ")) of.entry = value_of(line);
+        if (line.starts_with("  .idle_sleeptime ")) of.sleep = value_of(line);
+        if (line.starts_with("  .iowait_sleeptime")) of.iowait = value_of(line);
+    }
+    finish();
     return times;
 }
-
-Result<AllCpuTimes> read_cpu_times() { return parse_cpu_times(TEAMO_TRY(read_proc_stat())); }
 
 Result<CpuReading> read_cpus() {
     constexpr std::size_t most = std::size_t{16} << 20; // it has some 8 KiB for each CPU

@@ -43,35 +43,31 @@ struct CpuColumns {
     bool operator==(const CpuColumns&) const = default;
 };
 /// By CPU number; online CPUs only.
-std::map<unsigned, CpuColumns> parse_cpu_columns(std::string_view proc_stat);
-
-/// The same times in three groups.
-struct CpuTimes {
-    std::uint64_t work = 0;       ///< user, system and stolen time
-    std::uint64_t interrupts = 0; ///< hard and soft interrupts
-    std::uint64_t idle = 0;       ///< includes iowait
-    bool operator==(const CpuTimes&) const = default;
-};
-/// By CPU number; online CPUs only.
-using AllCpuTimes = std::map<unsigned, CpuTimes>;
+using AllCpuColumns = std::map<unsigned, CpuColumns>;
+/// Ignores other lines and additional columns.
+AllCpuColumns parse_cpu_columns(std::string_view proc_stat);
+Result<AllCpuColumns> read_cpu_columns();
 
 /// Shares of the time between two readings, 0 to 1.
 struct CpuLoad {
-    double work = 0, interrupts = 0;
+    double work = 0;       ///< user, system and stolen time
+    double interrupts = 0; ///< hard and soft interrupts
     bool operator==(const CpuLoad&) const = default;
 };
 /// Zeros if no tick has passed. A counter that decreased counts as no time; idle time can when a CPU goes
 /// offline and online.
-CpuLoad load_between(const CpuTimes& earlier, const CpuTimes& later);
+CpuLoad load_between(const CpuColumns& earlier, const CpuColumns& later);
 
-/// Ignores other lines and additional columns.
-AllCpuTimes parse_cpu_times(std::string_view proc_stat);
-Result<AllCpuTimes> read_cpu_times();
+/// How long each CPU was idle since boot, from /proc/timer_list (kernel/time/timer_list.c), which root may
+/// read. /proc/stat rounds the same clock down to hundredths of a second: in a round of a second on a CPU
+/// that is busy for a tenth of it, that is an error of up to a tenth. Of a CPU that is idle now, up to a
+/// timer tick is missing. CPUs without all of these values are left out.
+std::map<unsigned, std::chrono::nanoseconds> parse_idle_times(std::string_view timer_list);
 
 /// All online CPUs at one moment.
 struct CpuReading {
     Clock::time_point at{};
-    std::map<unsigned, CpuColumns> cpus{}; ///< by CPU number
+    AllCpuColumns cpus{};
 };
 Result<CpuReading> read_cpus();
 

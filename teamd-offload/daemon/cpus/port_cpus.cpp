@@ -67,7 +67,7 @@ bool PortCpus::read_interrupts() {
 void PortCpus::read_load() {
     const auto now = Clock::now();
     if (read_at_ && now - *read_at_ < least_time) return;
-    const auto times = read_cpu_times();
+    const auto times = read_cpu_columns();
     if (!times) return;
     const double seconds = std::chrono::duration<double>(now - read_at_.value_or(now)).count();
     const double weight = 1 - std::exp(-seconds / smoothing);

@@ -63,7 +63,7 @@ private:
     std::vector<Slot> slots_;
 
     struct Work {
-        CpuTimes times;
+        CpuColumns times;
         std::optional<double> share{};  ///< smoothed; none: not known yet
         std::optional<double> steady{}; ///< the share when it last changed by much
     };

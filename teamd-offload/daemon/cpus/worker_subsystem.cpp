@@ -158,7 +158,7 @@ Result<> Workers::refresh_topology(Clock::time_point now) {
 
 std::map<unsigned, double> Workers::interrupt_load() {
     std::map<unsigned, double> load;
-    auto times = read_cpu_times();
+    auto times = read_cpu_columns();
     if (!times) return load;
     for (const auto& [cpu, later] : *times)
         if (const auto earlier = cpu_times_.find(cpu); earlier != cpu_times_.end())

@@ -106,7 +106,7 @@ private:
     UnitBinder units_;
     CpuTopology topology_;
     Clock::time_point topology_at_{};
-    AllCpuTimes cpu_times_;
+    AllCpuColumns cpu_times_;
     WorkerPlanner planner_;
     std::string refused_; ///< why no worker is bound (RFS); empty: they are
     LogOnce failure_, limitations_, overlap_, lookup_failure_, keep_failure_;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "kernel/cpus/cpus.h"
-#include "kernel/cpus/idle_times.h"
 #include "unit/kernel/tree.h"
 
 #include <gmock/gmock.h>
@@ -162,40 +161,44 @@ TEST_F(Topology, reads_this_machine) {
     EXPECT_THAT(topology->cpus, testing::Contains(testing::Field(&Cpu::online, true)));
 }
 
-TEST(CpuTimes, reads_each_cpu) {
-    const auto times = parse_cpu_times("cpu  11 22 33 44 55 66 77 88 99 110\n"
-                                       "cpu0 1 2 3 40 5 6 7 8 9 10\n"
-                                       "cpu12 100 0 10 1000 0 1 2 0 50 0 9999\n"
-                                       "intr 5 6 7\nctxt 12\n");
-    EXPECT_THAT(times, ElementsAre(Pair(0, CpuTimes{.work = 1 + 2 + 3 + 8, .interrupts = 13, .idle = 45}),
-                                   Pair(12, CpuTimes{.work = 110, .interrupts = 3, .idle = 1000})));
+TEST(CpuColumns, reads_each_cpu) {
+    const auto times = parse_cpu_columns("cpu  11 22 33 44 55 66 77 88 99 110\n"
+                                         "cpu0 1 2 3 40 5 6 7 8 9 10\n"
+                                         "cpu12 100 0 10 1000 0 1 2 0 50 0 9999\n"
+                                         "intr 5 6 7\nctxt 12\n");
+    const CpuColumns first{.user = 1 + 2, .system = 3, .idle = 40 + 5, .irq = 6, .softirq = 7, .steal = 8};
+    EXPECT_THAT(
+        times,
+        ElementsAre(Pair(0, first),
+                    Pair(12, CpuColumns{.user = 100, .system = 10, .idle = 1000, .irq = 1, .softirq = 2})));
 }
 
-TEST(CpuTimes, ignores_truncated_and_invalid_lines) {
-    EXPECT_THAT(parse_cpu_times("cpu0 1 2 3 4 5 6 7\ncpux 1 2 3 4 5 6 7 8\ncpu1 1 2 x 4 5 6 7 8"), IsEmpty());
-    EXPECT_THAT(parse_cpu_times(""), IsEmpty());
+TEST(CpuColumns, ignores_truncated_and_invalid_lines) {
+    EXPECT_THAT(parse_cpu_columns("cpu0 1 2 3 4 5 6 7\ncpux 1 2 3 4 5 6 7 8\ncpu1 1 2 x 4 5 6 7 8"),
+                IsEmpty());
+    EXPECT_THAT(parse_cpu_columns(""), IsEmpty());
     const std::string huge = "cpu 18446744073709551615 18446744073709551615 1 1 1 1 1 1 1 1";
-    EXPECT_THAT(parse_cpu_times("cpu0" + huge.substr(3)), IsEmpty()) << "the sum of both wraps";
+    EXPECT_THAT(parse_cpu_columns("cpu0" + huge.substr(3)), IsEmpty()) << "the sum of both wraps";
 }
 
-TEST(CpuTimes, reads_this_machine) {
-    const auto times = read_cpu_times();
+TEST(CpuColumns, reads_this_machine) {
+    const auto times = read_cpu_columns();
     ASSERT_TRUE(times);
     ASSERT_FALSE(times->empty());
     const auto& one = times->begin()->second;
-    EXPECT_GT(one.work + one.idle, 0U);
+    EXPECT_GT(one.user + one.system + one.idle, 0U);
 }
 
 TEST(CpuLoad, is_share_of_elapsed_time) {
-    const CpuTimes earlier{.work = 100, .interrupts = 10, .idle = 1000};
-    EXPECT_EQ(load_between(earlier, {.work = 150, .interrupts = 35, .idle = 1025}),
+    const CpuColumns earlier{.user = 50, .system = 30, .idle = 1000, .irq = 4, .softirq = 6, .steal = 20};
+    EXPECT_EQ(load_between(earlier,
+                           {.user = 70, .system = 40, .idle = 1025, .irq = 14, .softirq = 21, .steal = 40}),
               (CpuLoad{.work = 0.5, .interrupts = 0.25}));
     EXPECT_EQ(load_between(earlier, earlier), CpuLoad{});
 }
 
 TEST(CpuLoad, ignores_counter_that_went_back) {
-    EXPECT_EQ(load_between({.work = 100, .interrupts = 10, .idle = 1000},
-                           {.work = 150, .interrupts = 10, .idle = 900}),
+    EXPECT_EQ(load_between({.user = 100, .idle = 1000, .irq = 10}, {.user = 150, .idle = 900, .irq = 10}),
               (CpuLoad{.work = 1, .interrupts = 0}));
 }
 
