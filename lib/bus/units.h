@@ -17,4 +17,8 @@ Result<> stop_unit(const std::string& unit);
 /// For the next boot.
 Result<> enable_unit(const std::string& unit);
 
+/// True if systemd is stopping the unit of this process only to start it again: systemctl restart, or a
+/// package that is upgraded. False if systemd did not start this process, or does not answer.
+bool is_unit_restarting();
+
 } // namespace teamo

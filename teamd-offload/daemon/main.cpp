@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // The daemon: reads options and configuration, runs one team in its loop, and stops it.
-#include "bus/unit_job.h"
+#include "bus/units.h"
 #include "control/metrics_text.h"
 #include "daemon/context/options.h"
 #include "daemon/control_server.h"
