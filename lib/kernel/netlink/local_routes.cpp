@@ -23,20 +23,17 @@ std::vector<sock_filter> local_route_filter() {
                             kind = NLMSG_HDRLEN + offsetof(rtmsg, rtm_type);
     ClassicBpf code;
     const auto route = code.label(), pass = code.label(), drop = code.label();
-    code.emit(BPF_LD | BPF_H | BPF_ABS, type); // as from network order
+    code.load(BPF_H, type); // as from network order
     code.jump_if(BPF_JEQ, htons(RTM_NEWROUTE), route);
     code.jump_unless(BPF_JEQ, htons(RTM_DELROUTE), pass);
     code.place(route);
-    code.emit(BPF_LD | BPF_B | BPF_ABS, table);
+    code.load(BPF_B, table);
     code.jump_unless(BPF_JEQ, RT_TABLE_LOCAL, drop);
-    code.emit(BPF_LD | BPF_B | BPF_ABS, kind);
+    code.load(BPF_B, kind);
     code.jump_if(BPF_JEQ, RTN_LOCAL, pass);
     code.jump_unless(BPF_JEQ, RTN_ANYCAST, drop);
     code.place(pass);
-    code.emit(BPF_RET | BPF_K, all);
-    code.place(drop);
-    code.emit(BPF_RET | BPF_K, 0);
-    return code.finish();
+    return code.finish_filter(all, drop);
 }
 
 } // namespace
@@ -63,10 +60,7 @@ Result<std::vector<LocalRoute>> read_local_routes() {
 }
 
 Result<> listen_to_local_routes(const NetlinkSocket& events) {
-    auto filter = local_route_filter();
-    const sock_fprog program{.len = static_cast<unsigned short>(filter.size()), .filter = filter.data()};
-    if (setsockopt(events.fd(), SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program) < 0)
-        return fail_errno(errno, "cannot attach the filter for local routes");
+    TEAMO_TRY(attach_filter(events.fd(), local_route_filter(), "cannot attach the filter for local routes"));
     for (const int group : {RTNLGRP_IPV4_ROUTE, RTNLGRP_IPV6_ROUTE})
         if (setsockopt(events.fd(), SOL_NETLINK, NETLINK_ADD_MEMBERSHIP, &group, sizeof group) < 0)
             return fail_errno(errno, "cannot listen to local routes");

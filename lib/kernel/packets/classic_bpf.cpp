@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "kernel/packets/classic_bpf.h"
 
+#include <sys/socket.h>
+
 #include <cassert>
 
 namespace teamo {
@@ -85,6 +87,20 @@ std::vector<sock_filter> ClassicBpf::finish() const {
         if (far[i]) program.push_back({.code = BPF_JMP | BPF_JA, .jt = 0, .jf = 0, .k = away - 1});
     }
     return program;
+}
+
+std::vector<sock_filter> ClassicBpf::finish_filter(std::uint32_t most_bytes, Label drop) {
+    emit(BPF_RET | BPF_K, most_bytes);
+    place(drop);
+    emit(BPF_RET | BPF_K, 0);
+    return finish();
+}
+
+Result<> attach_filter(int socket, std::vector<sock_filter> filter, std::string_view failure) {
+    const sock_fprog program{.len = static_cast<unsigned short>(filter.size()), .filter = filter.data()};
+    if (::setsockopt(socket, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program) < 0)
+        return fail_errno(errno, failure);
+    return {};
 }
 
 } // namespace teamo

@@ -4,6 +4,8 @@
 // instructions; for a label farther away an unconditional jump, which has no limit, is inserted after it.
 #pragma once
 
+#include "base/result.h"
+
 #include <linux/filter.h>
 
 #include <cstdint>
@@ -27,6 +29,8 @@ public:
     void place(Label label);
 
     void emit(unsigned code, std::uint32_t k = 0);
+    /// Into A: BPF_B, BPF_H or BPF_W, at an offset in the packet.
+    void load(unsigned size, std::uint32_t at) { emit(BPF_LD | size | BPF_ABS, at); }
     void jump(Label to);
     /// `comparison` is BPF_JEQ, BPF_JGT, BPF_JGE or BPF_JSET; A is compared with `k`, or with X.
     void jump_if(unsigned comparison, std::uint32_t k, Label to);
@@ -35,6 +39,8 @@ public:
 
     /// All labels must be placed.
     std::vector<sock_filter> finish() const;
+    /// The same for a socket's filter, which passes so many bytes of a packet, and none at `drop`.
+    std::vector<sock_filter> finish_filter(std::uint32_t most_bytes, Label drop);
 
 private:
     struct Step {
@@ -48,5 +54,8 @@ private:
     std::vector<Step> steps_;
     std::vector<std::size_t> places_; ///< by label: the step that it precedes
 };
+
+/// `failure`: what to say if the kernel refuses it.
+Result<> attach_filter(int socket, std::vector<sock_filter> filter, std::string_view failure);
 
 } // namespace teamo

@@ -4,12 +4,12 @@
 #include "kernel/packets/classic_bpf.h"
 
 #include <arpa/inet.h>
-#include <linux/filter.h>
 #include <linux/if_ether.h>
 #include <linux/if_packet.h>
 #include <linux/pkt_sched.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 
@@ -19,31 +19,18 @@ namespace {
 std::vector<sock_filter> group_filter() {
     ClassicBpf code;
     const auto take = code.label(), drop = code.label();
-    const auto load = [&code](unsigned size, std::uint32_t at) { code.emit(BPF_LD | size | BPF_ABS, at); };
-    load(BPF_B, ancillary(SKF_AD_PKTTYPE));
+    code.load(BPF_B, ancillary(SKF_AD_PKTTYPE));
     code.jump_if(BPF_JEQ, PACKET_OUTGOING, drop);
-    load(BPF_B, ancillary(SKF_AD_VLAN_TAG_PRESENT));
+    code.load(BPF_B, ancillary(SKF_AD_VLAN_TAG_PRESENT));
     code.jump_unless(BPF_JEQ, 0, drop);
-    load(BPF_B, 0);
+    code.load(BPF_B, 0);
     code.jump_unless(BPF_JSET, 1, drop); // multicast bit
-    load(BPF_W, 0);
+    code.load(BPF_W, 0);
     code.jump_unless(BPF_JEQ, 0x0180c200, take);
-    load(BPF_H, 4);
+    code.load(BPF_H, 4);
     code.jump_unless(BPF_JGT, 0x000f, drop);
     code.place(take);
-    code.emit(BPF_RET | BPF_K, GroupFrames::most_bytes);
-    code.place(drop);
-    code.emit(BPF_RET | BPF_K, 0);
-    return code.finish();
-}
-
-/// All other packets cost only this filter, and do not fill the socket's buffer.
-Result<> attach_filter(int socket) {
-    auto program = group_filter();
-    const sock_fprog all{.len = static_cast<unsigned short>(program.size()), .filter = program.data()};
-    if (::setsockopt(socket, SOL_SOCKET, SO_ATTACH_FILTER, &all, sizeof all) < 0)
-        return fail_errno(errno, "cannot attach the filter for multicast frames");
-    return {};
+    return code.finish_filter(GroupFrames::most_bytes, drop);
 }
 
 /// Protocol 0: the socket receives nothing before bind().
@@ -61,15 +48,25 @@ sockaddr_ll address_of(IfIndex device, std::uint16_t protocol = 0) {
     return address;
 }
 
+std::string cannot_listen_on(IfIndex device) {
+    return fmt::format("cannot listen on device {}", device.value);
+}
+
+Result<> listen_on(const UniqueFd& socket, IfIndex device, std::uint16_t protocol) {
+    const auto at = address_of(device, protocol);
+    if (::bind(socket.get(), reinterpret_cast<const sockaddr*>(&at), sizeof at) < 0)
+        return fail_errno(errno, cannot_listen_on(device));
+    return {};
+}
+
 Result<UniqueFd> listen_at(IfIndex port) {
     auto socket = TEAMO_TRY(open_socket());
-    TEAMO_TRY(attach_filter(socket.get()));
+    // All other packets cost only this filter, and do not fill the socket's buffer.
+    TEAMO_TRY(attach_filter(socket.get(), group_filter(), "cannot attach the filter for multicast frames"));
     constexpr int yes = 1;
     if (::setsockopt(socket.get(), SOL_SOCKET, SO_TIMESTAMPNS, &yes, sizeof yes) < 0)
         return fail_errno(errno, "cannot enable timestamps on a packet socket");
-    const auto at = address_of(port, ETH_P_ALL);
-    if (::bind(socket.get(), reinterpret_cast<const sockaddr*>(&at), sizeof at) < 0)
-        return fail_errno(errno, fmt::format("cannot listen on device {}", port.value));
+    TEAMO_TRY(listen_on(socket, port, ETH_P_ALL));
     return socket;
 }
 
@@ -103,6 +100,67 @@ Result<> PacketSocket::send(IfIndex device, std::span<const std::byte> frame) {
                                reinterpret_cast<const sockaddr*>(&to), sizeof to);
     if (sent < 0) return fail_errno(errno, fmt::format("cannot send a frame to device {}", device.value));
     return {};
+}
+
+Result<PortSocket> PortSocket::open(IfIndex device, const What& what) {
+    auto socket = TEAMO_TRY(open_socket());
+    const auto set = [&](int level, int name, const void* value, std::size_t size) -> Result<> {
+        if (::setsockopt(socket.get(), level, name, value, static_cast<socklen_t>(size)) == 0) return {};
+        return fail_errno(errno, cannot_listen_on(device));
+    };
+    if (!what.filter.empty()) TEAMO_TRY(attach_filter(socket.get(), what.filter, cannot_listen_on(device)));
+    if (what.receive_buffer)
+        TEAMO_TRY(set(SOL_SOCKET, SO_RCVBUF, &*what.receive_buffer, sizeof *what.receive_buffer));
+    // Otherwise the kernel copies each packet that leaves by the device, before the filter sees it.
+    constexpr int yes = 1;
+    TEAMO_TRY(set(SOL_PACKET, PACKET_IGNORE_OUTGOING, &yes, sizeof yes));
+    TEAMO_TRY(listen_on(socket, device, what.protocol));
+    // Before the team's own packets in a full queue.
+    constexpr int priority = TC_PRIO_CONTROL;
+    TEAMO_TRY(set(SOL_SOCKET, SO_PRIORITY, &priority, sizeof priority));
+    PortSocket opened(std::move(socket), device);
+    if (what.group) TEAMO_TRY(opened.add_group(*what.group));
+    return opened;
+}
+
+Result<> PortSocket::add_address(const MacAddress& address) {
+    return add_membership(PACKET_MR_UNICAST, address);
+}
+
+Result<> PortSocket::add_group(const MacAddress& address) {
+    return add_membership(PACKET_MR_MULTICAST, address);
+}
+
+Result<> PortSocket::add_membership(unsigned short type, const MacAddress& address) {
+    packet_mreq request{};
+    request.mr_ifindex = static_cast<int>(device_.value);
+    request.mr_type = type;
+    request.mr_alen = static_cast<unsigned short>(address.bytes.size());
+    std::ranges::copy(address.bytes, request.mr_address);
+    if (::setsockopt(socket_.get(), SOL_PACKET, PACKET_ADD_MEMBERSHIP, &request, sizeof request) < 0)
+        return fail_errno(errno,
+                          fmt::format("device {} cannot receive at {}", device_.value, text_of(address)));
+    return {};
+}
+
+Result<> PortSocket::send(std::span<const std::byte> frame) {
+    if (::send(socket_.get(), frame.data(), frame.size(), 0) < 0)
+        return fail_errno(errno, fmt::format("cannot send a frame to device {}", device_.value));
+    return {};
+}
+
+std::optional<std::span<const std::byte>> PortSocket::receive(std::span<std::byte> into) {
+    for (;;) {
+        sockaddr_ll from{};
+        socklen_t size = sizeof from;
+        const auto length =
+            ::recvfrom(socket_.get(), into.data(), into.size(), 0, reinterpret_cast<sockaddr*>(&from), &size);
+        if (length < 0) {
+            if (errno == EINTR || errno == ENETDOWN) continue; // the device went down: reported once
+            return std::nullopt;
+        }
+        if (from.sll_pkttype != PACKET_OUTGOING) return into.first(static_cast<std::size_t>(length));
+    }
 }
 
 Result<GroupFrames> GroupFrames::open(std::span<const IfIndex> ports) {

@@ -2,7 +2,7 @@
 #include "daemon/links/failure_domains.h"
 
 #include "kernel/files/device_files.h"
-#include "kernel/packets/lldp_filter.h"
+#include "kernel/packets/frame_filters.h"
 
 #include <sys/epoll.h>
 

@@ -6,7 +6,7 @@
 
 #include "daemon/context/loop.h"
 #include "daemon/context/team_context.h"
-#include "kernel/packets/port_socket.h"
+#include "kernel/packets/packet_socket.h"
 #include "lldp/neighbours.h"
 
 #include <functional>

@@ -7,7 +7,6 @@
 #include "daemon/context/log.h"
 #include "daemon/context/loop.h"
 #include "kernel/packets/packet_socket.h"
-#include "kernel/packets/port_socket.h"
 #include "lacp/system.h"
 #include "model/observation.h"
 #include "runtime/journal.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "daemon/links/probes.h"
 
-#include "kernel/packets/probe_filter.h"
+#include "kernel/packets/frame_filters.h"
 #include "watch/probe_frames.h"
 
 #include <fmt/format.h>

@@ -7,7 +7,7 @@
 #include "daemon/context/log.h"
 #include "daemon/context/loop.h"
 #include "kernel/packets/host_lookup.h"
-#include "kernel/packets/port_socket.h"
+#include "kernel/packets/packet_socket.h"
 #include "kernel/packets/tipc_links.h"
 #include "watch/port_watch.h"
 

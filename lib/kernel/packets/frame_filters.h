@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Socket filters for the ping watches: the answers to a probe, whatever else arrives at the port.
+// Socket filters for the ping watches: the answers to a probe, whatever else arrives at the port; and for
+// LLDP.
 #pragma once
 
 #include <linux/filter.h>
@@ -19,5 +20,8 @@ std::vector<sock_filter> arp_filter(std::optional<std::uint16_t> vlan);
 
 /// Untagged neighbour solicitations and advertisements.
 std::vector<sock_filter> neighbour_filter();
+
+/// Frames of LLDP to 01:80:c2:00:00:0e, :03 or :00, without a tag, complete.
+std::vector<sock_filter> lldp_filter();
 
 } // namespace teamo
