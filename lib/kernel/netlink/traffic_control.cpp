@@ -7,20 +7,20 @@
 #include <linux/rtnetlink.h>
 #include <linux/tc_act/tc_mirred.h>
 
+#include <algorithm>
 #include <array>
+#include <limits>
 
 namespace teamo {
 namespace {
 
-bpf_tc_hook hook_of(IfIndex device, int point) {
+bpf_tc_hook hook_of(IfIndex device, TcHook point) {
     bpf_tc_hook hook{};
     hook.sz = sizeof hook;
     hook.ifindex = static_cast<int>(device.value);
-    hook.attach_point = static_cast<bpf_tc_attach_point>(point);
+    hook.attach_point = point == TcHook::ingress ? BPF_TC_INGRESS : BPF_TC_EGRESS;
     return hook;
 }
-
-bpf_tc_attach_point point_of(TcHook hook) { return hook == TcHook::ingress ? BPF_TC_INGRESS : BPF_TC_EGRESS; }
 
 bpf_tc_opts place_of(std::uint32_t priority, std::uint32_t handle) {
     bpf_tc_opts options{};
@@ -113,7 +113,7 @@ Result<std::string> read_hook_qdisc(NetlinkSocket& socket, IfIndex device) {
 }
 
 Result<> create_clsact(IfIndex device) {
-    auto hook = hook_of(device, BPF_TC_INGRESS);
+    auto hook = hook_of(device, TcHook::ingress);
     const int created = bpf_tc_hook_create(&hook);
     if (created == -EEXIST) return fail(ESTALE, "another program has just added a clsact or ingress qdisc");
     if (created < 0) return fail_errno(-created, "cannot create a clsact qdisc");
@@ -129,7 +129,7 @@ Result<> remove_hook_qdisc(NetlinkSocket& socket, IfIndex device) {
 
 Result<> attach_filter(IfIndex device, TcHook hook, std::uint32_t priority, std::uint32_t handle,
                        int program) {
-    auto on = hook_of(device, point_of(hook));
+    auto on = hook_of(device, hook);
     auto place = place_of(priority, handle);
     place.prog_fd = program;
     // A replace swaps the program under RCU (net/sched/cls_bpf.c): no packet passes without a program.
@@ -139,11 +139,30 @@ Result<> attach_filter(IfIndex device, TcHook hook, std::uint32_t priority, std:
 }
 
 Result<> detach_filter(IfIndex device, TcHook hook, std::uint32_t priority, std::uint32_t handle) {
-    auto on = hook_of(device, point_of(hook));
+    auto on = hook_of(device, hook);
     auto place = place_of(priority, handle);
     if (const int error = bpf_tc_detach(&on, &place); error < 0 && !has_no_hook(-error))
         return fail_errno(-error, "tc filter");
     return {};
+}
+
+Result<> add_shaper(IfIndex device, const Shaper& shaper) {
+    auto message = tc_message(RTM_NEWQDISC, NLM_F_CREATE | NLM_F_EXCL, device, TC_H_ROOT);
+    nla_put_string(message.get(), TCA_KIND, "tbf");
+    tc_tbf_qopt parameters{};
+    parameters.rate.linklayer = TC_LINKLAYER_ETHERNET; // else the kernel wants a table of rates
+    parameters.rate.rate = static_cast<std::uint32_t>(
+        std::min<std::uint64_t>(shaper.rate, std::numeric_limits<std::uint32_t>::max()));
+    parameters.limit = shaper.limit;
+    {
+        const Nest options(message.get(), TCA_OPTIONS);
+        nla_put(message.get(), TCA_TBF_PARMS, sizeof parameters, &parameters);
+        nla_put_u32(message.get(), TCA_TBF_BURST, shaper.burst);
+        if (shaper.rate > std::numeric_limits<std::uint32_t>::max())
+            nla_put_u64(message.get(), TCA_TBF_RATE64, shaper.rate);
+    }
+    auto socket = TEAMO_TRY(NetlinkSocket::open(NETLINK_ROUTE));
+    return within("a token bucket (tbf)", socket.request(std::move(message)));
 }
 
 std::optional<TcFilter> parse_tc_filter(const nlmsghdr* message) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// tc filters on a device's clsact hooks, and the qdisc that has the hooks.
+// tc filters on a device's clsact hooks, and the qdisc that has the hooks; a qdisc that limits the rate.
 #pragma once
 
 #include "base/named.h"
@@ -53,6 +53,16 @@ Result<> attach_filter(IfIndex device, TcHook hook, std::uint32_t priority, std:
                        int program);
 /// Nothing if there is none.
 Result<> detach_filter(IfIndex device, TcHook hook, std::uint32_t priority, std::uint32_t handle);
+
+/// A token bucket (tc-tbf(8)).
+struct Shaper {
+    std::uint64_t rate = 0;  ///< bytes per second
+    std::uint32_t burst = 0; ///< bytes; a GSO packet that is larger is segmented
+    std::uint32_t limit = 0; ///< bytes of the queue
+};
+
+/// Makes a token bucket the root qdisc of a device without one.
+Result<> add_shaper(IfIndex device, const Shaper& shaper);
 
 // Messages of the kernel, pure.
 

@@ -5,7 +5,7 @@
 #include "bench/run/plan.h"
 #include "kernel/files/find_program.h"
 #include "kernel/netlink/counters.h"
-#include "kernel/netlink/shaper.h"
+#include "kernel/netlink/traffic_control.h"
 #include "json/write.h"
 
 #include <net/if.h>
