@@ -77,7 +77,7 @@ LinkSight TeamDatapath::link_sight() const {
 
 Result<TeamDevice> TeamDatapath::create_device(LinkControl& links, const std::string& name,
                                                const MacAddress& address) {
-    return create_master_device(links, name, team_kind, links.create_team(name, address));
+    return create_master_device(links, name, team_kind, links.create(team_kind, name, address));
 }
 
 Result<std::optional<TeamDevice>> TeamDatapath::find_device(const Links& links, const std::string& name,

@@ -23,16 +23,12 @@ std::optional<FeatureNames> set_bits(const nlattr* bitset) {
         return std::nullopt; // the compact form without names, which we do not request
     const bool is_list = attribute_in(bitset, ETHTOOL_A_BITSET_NOMASK) != nullptr;
     FeatureNames names;
-    const auto* bits = attribute_in(bitset, ETHTOOL_A_BITSET_BITS);
-    if (bits == nullptr) return names;
-    auto* bit = static_cast<nlattr*>(nla_data(bits));
-    for (int rest = nla_len(bits); nla_ok(bit, rest) != 0 && names.size() < most_features;
-         bit = nla_next(bit, &rest)) {
-        if (nla_type(bit) != ETHTOOL_A_BITSET_BITS_BIT) continue;
-        if (!is_list && attribute_in(bit, ETHTOOL_A_BITSET_BIT_VALUE) == nullptr) continue;
+    each_in(attribute_in(bitset, ETHTOOL_A_BITSET_BITS), [&](const nlattr* bit) {
+        if (nla_type(bit) != ETHTOOL_A_BITSET_BITS_BIT || names.size() >= most_features) return;
+        if (!is_list && attribute_in(bit, ETHTOOL_A_BITSET_BIT_VALUE) == nullptr) return;
         auto name = text_in(attribute_in(bit, ETHTOOL_A_BITSET_BIT_NAME));
         if (!name.empty() && name.size() <= longest_name) names.insert(std::move(name));
-    }
+    });
     return names;
 }
 
@@ -43,10 +39,9 @@ std::optional<LinkStatus> parse_link_modes(const nlmsghdr* message) {
     const auto attributes = generic_attributes(message);
     const auto speed = number_in(attribute_in(attributes, ETHTOOL_A_LINKMODES_SPEED));
     if (speed != static_cast<std::uint32_t>(SPEED_UNKNOWN)) status.speed = speed;
-    const auto* duplex = attribute_in(attributes, ETHTOOL_A_LINKMODES_DUPLEX);
-    if (duplex == nullptr || nla_len(duplex) < 1) return status;
-    if (nla_get_u8(duplex) == DUPLEX_HALF) status.duplex = Duplex::half;
-    if (nla_get_u8(duplex) == DUPLEX_FULL) status.duplex = Duplex::full;
+    const auto duplex = number_in<std::uint8_t>(attribute_in(attributes, ETHTOOL_A_LINKMODES_DUPLEX));
+    if (duplex == DUPLEX_HALF) status.duplex = Duplex::half;
+    if (duplex == DUPLEX_FULL) status.duplex = Duplex::full;
     return status;
 }
 

@@ -4,11 +4,8 @@
 #include "kernel/netlink/netlink_socket.h"
 #include "model/observation.h"
 
-#include <linux/if_link.h>
 #include <linux/rtnetlink.h>
 #include <sys/socket.h>
-
-#include <array>
 
 namespace teamo {
 namespace {
@@ -32,11 +29,10 @@ std::string text_of_number(const nlattr* attribute) {
 
 std::string targets_in(const nlattr* list) {
     std::string targets;
-    if (list == nullptr) return targets;
-    auto* entry = static_cast<nlattr*>(nla_data(list));
-    for (int rest = nla_len(list); nla_ok(entry, rest) != 0; entry = nla_next(entry, &rest))
+    each_in(list, [&](const nlattr* entry) {
         if (const auto target = ip_in(entry, AF_INET6))
             targets += (targets.empty() ? "" : ",") + text_of(*target);
+    });
     return targets;
 }
 
@@ -60,20 +56,11 @@ void add_bond_options(const nlmsghdr* message, BondOptions& options) {
 }
 
 Result<BondOptions> read_bond_options(IfIndex device) {
-    BondOptions options;
-    const auto take = [&options](const nlmsghdr* message) { add_bond_options(message, options); };
     auto socket = TEAMO_TRY(NetlinkSocket::open(NETLINK_ROUTE));
-    const auto make = [device] {
-        return make_message(RTM_GETLINK, NLM_F_REQUEST | NLM_F_ACK,
-                            ifinfomsg{.ifi_family = AF_UNSPEC,
-                                      .__ifi_pad = 0,
-                                      .ifi_type = 0,
-                                      .ifi_index = static_cast<int>(device.value),
-                                      .ifi_flags = 0,
-                                      .ifi_change = 0});
-    };
-    TEAMO_TRY(socket.dump(make, take, [&options] { options.clear(); }));
-    return options;
+    ifinfomsg header{};
+    header.ifi_index = static_cast<int>(device.value);
+    const auto make = [&] { return make_message(RTM_GETLINK, NLM_F_REQUEST | NLM_F_ACK, header); };
+    return socket.collect<BondOptions>(make, add_bond_options);
 }
 
 } // namespace teamo

@@ -60,12 +60,8 @@ Result<LinkErrors> read_link_errors(NetlinkSocket& socket, IfIndex index) {
 }
 
 Result<std::map<IfIndex, QueueCounters>> read_queues(NetlinkSocket& socket) {
-    std::map<IfIndex, QueueCounters> queues;
-    TEAMO_TRY(within(
-        "queues", socket.dump([] { return make_message(RTM_GETQDISC, NLM_F_REQUEST | NLM_F_DUMP, tcmsg{}); },
-                              [&queues](const nlmsghdr* message) { add_queue(message, queues); },
-                              [&queues] { queues.clear(); })));
-    return queues;
+    const auto make = [] { return make_message(RTM_GETQDISC, NLM_F_REQUEST | NLM_F_DUMP, tcmsg{}); };
+    return within("queues", socket.collect<std::map<IfIndex, QueueCounters>>(make, add_queue));
 }
 
 } // namespace teamo

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "kernel/netlink/ip_settings.h"
 
-#include "kernel/netlink/netlink_socket.h"
-
 #include <linux/if_addr.h>
 #include <linux/neighbour.h>
 #include <linux/rtnetlink.h>
@@ -41,11 +39,6 @@ void each_attribute(const nlmsghdr* message, const Take& take) {
 
 void copy(nl_msg* to, const nlattr* attribute) {
     if (nla_put(to, nla_type(attribute), nla_len(attribute), nla_data(attribute)) < 0) throw std::bad_alloc();
-}
-
-bool is_link_local(const nlattr* address) {
-    const auto ip = ip_in(address, AF_INET6);
-    return ip && ip->bytes[0] == 0xfe && (ip->bytes[1] & 0xc0) == 0x80;
 }
 
 /// RTA_MULTIPATH: replaces the device of each nexthop.
@@ -99,8 +92,8 @@ bool is_route_of(const nlmsghdr* message, IfIndex device) {
     if (header.rtm_family != AF_INET && header.rtm_family != AF_INET6) return false;
     const auto table = number_in(attribute_in<rtmsg>(message, RTA_TABLE)).value_or(header.rtm_table);
     if (table == RT_TABLE_LOCAL) return false;
-    const bool own = header.rtm_family == AF_INET6 && is_link_local(attribute_in<rtmsg>(message, RTA_DST));
-    return !own && leads_to(message, device);
+    const auto to = ip_in(attribute_in<rtmsg>(message, RTA_DST), header.rtm_family);
+    return !(to && to->is_link_local()) && leads_to(message, device);
 }
 
 bool is_neighbour_of(const nlmsghdr* message, IfIndex device) {

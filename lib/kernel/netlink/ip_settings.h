@@ -8,7 +8,6 @@
 #include "kernel/netlink/netlink_socket.h"
 
 #include <cstddef>
-#include <cstdint>
 #include <vector>
 
 namespace teamo {
@@ -26,8 +25,6 @@ public:
     /// Routes over other devices are not touched. The routes of link-local addresses stay.
     Result<> move_routes(IfIndex to) const;
 
-    std::size_t addresses() const { return addresses_.size(); }
-    std::size_t routes() const { return routes_.size(); }
     /// An address has a lifetime, so a program renews it (DHCP, router advertisements).
     bool is_renewed() const;
 

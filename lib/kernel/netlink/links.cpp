@@ -15,9 +15,11 @@
 #include <limits>
 #include <new>
 
+namespace teamo {
+namespace {
+
 // Not in the headers of older kernels, and so with names of our own: newer headers have an enum netkit_mode
 // (include/uapi/linux/if_link.h, kernel 6.7).
-namespace {
 constexpr int netkit_attribute_peer_info = 1; // IFLA_NETKIT_PEER_INFO
 constexpr int netkit_attribute_policy = 3;    // IFLA_NETKIT_POLICY, for the team's end
 constexpr int netkit_attribute_mode = 5;      // IFLA_NETKIT_MODE
@@ -27,48 +29,32 @@ constexpr int attribute_gso_ipv4_max_size = 63; // IFLA_GSO_IPV4_MAX_SIZE, kerne
 constexpr std::uint8_t bond_link_up = 0, bond_link_fail = 1;
 constexpr std::uint8_t bond_hash_layer34 = 1; // BOND_XMIT_POLICY_LAYER34
 constexpr int last_attribute = std::max<int>(attribute_gso_ipv4_max_size, IFLA_MAX);
-} // namespace
-
-namespace teamo {
-namespace {
 
 using Attributes = std::array<nlattr*, last_attribute + 1>;
 
-/// The VID of a VLAN device.
-std::uint16_t vlan_of(const nlattr* info) {
-    if (text_in(attribute_in(info, IFLA_INFO_KIND)) != "vlan") return 0;
-    const auto* id = attribute_in(attribute_in(info, IFLA_INFO_DATA), IFLA_VLAN_ID);
-    return id == nullptr || nla_len(id) < 2 ? std::uint16_t{0} : nla_get_u16(id);
+/// An attribute of a device of that kind (IFLA_LINKINFO).
+const nlattr* option_in(const nlattr* info, std::string_view kind, int type) {
+    if (text_in(attribute_in(info, IFLA_INFO_KIND)) != kind) return nullptr;
+    return attribute_in(attribute_in(info, IFLA_INFO_DATA), type);
+}
+
+/// An attribute of a slave of a bond.
+const nlattr* bond_slave_option_in(const nlattr* info, int type) {
+    if (text_in(attribute_in(info, IFLA_INFO_SLAVE_KIND)) != bond_kind) return nullptr;
+    return attribute_in(attribute_in(info, IFLA_INFO_SLAVE_DATA), type);
 }
 
 /// Whether bonding uses the link of its slave, which it checks every miimon interval; true if it is no slave.
 bool bond_uses(const nlattr* info) {
-    if (text_in(attribute_in(info, IFLA_INFO_SLAVE_KIND)) != bond_kind) return true;
-    const auto* status = attribute_in(attribute_in(info, IFLA_INFO_SLAVE_DATA), IFLA_BOND_SLAVE_MII_STATUS);
-    if (status == nullptr || nla_len(status) < 1) return true;
-    const auto now = nla_get_u8(status);
-    return now == bond_link_up || now == bond_link_fail;
+    const auto now = number_in<std::uint8_t>(bond_slave_option_in(info, IFLA_BOND_SLAVE_MII_STATUS));
+    return !now || *now == bond_link_up || *now == bond_link_fail;
 }
 
-std::uint16_t bond_queue_of(const nlattr* info) {
-    if (text_in(attribute_in(info, IFLA_INFO_SLAVE_KIND)) != bond_kind) return 0;
-    const auto* queue = attribute_in(attribute_in(info, IFLA_INFO_SLAVE_DATA), IFLA_BOND_SLAVE_QUEUE_ID);
-    return queue == nullptr || nla_len(queue) < 2 ? std::uint16_t{0} : nla_get_u16(queue);
-}
-
-std::optional<BondMode> bond_mode_of(const nlattr* info) {
-    if (text_in(attribute_in(info, IFLA_INFO_KIND)) != bond_kind) return std::nullopt;
-    const auto* mode = attribute_in(attribute_in(info, IFLA_INFO_DATA), IFLA_BOND_MODE);
-    if (mode == nullptr || nla_len(mode) < 1) return std::nullopt;
-    return nla_get_u8(mode);
-}
-
-std::vector<std::string> altnames_of(nlattr* list) {
+std::vector<std::string> altnames_of(const nlattr* list) {
     std::vector<std::string> names;
-    if (list == nullptr) return names;
-    auto* entry = static_cast<nlattr*>(nla_data(list));
-    for (int rest = nla_len(list); nla_ok(entry, rest) != 0; entry = nla_next(entry, &rest))
+    each_in(list, [&](const nlattr* entry) {
         if (nla_type(entry) == IFLA_ALT_IFNAME) names.push_back(text_in(entry));
+    });
     return names;
 }
 
@@ -109,6 +95,18 @@ NlMessage new_link_message(std::string_view name, const MacAddress& address) {
     return message;
 }
 
+void put_bond_options(nl_msg* message, BondMode mode, std::chrono::milliseconds miimon) {
+    nla_put_u32(message, IFLA_BOND_MIIMON, static_cast<std::uint32_t>(miimon.count()));
+    for (const int delay : {IFLA_BOND_UPDELAY, IFLA_BOND_DOWNDELAY, IFLA_BOND_MIN_LINKS})
+        nla_put_u32(message, delay, 0);
+    // In balance-rr bonding chooses only for packets that name no slave with a link. With the largest number
+    // of packets for each slave it then stays with one.
+    if (mode == bond_mode_round_robin)
+        nla_put_u32(message, IFLA_BOND_PACKETS_PER_SLAVE, std::numeric_limits<std::uint16_t>::max());
+    else
+        nla_put_u8(message, IFLA_BOND_XMIT_HASH_POLICY, bond_hash_layer34);
+}
+
 /// Only RTM_NEWLINK can change a slave's options (net/core/rtnetlink.c).
 template <class PutData>
 NlMessage bond_slave_message(IfIndex slave, const PutData& put_data) {
@@ -122,9 +120,11 @@ NlMessage bond_slave_message(IfIndex slave, const PutData& put_data) {
     return message;
 }
 
-bool has_xdp(const nlattr* xdp) {
-    const auto* attached = attribute_in(xdp, IFLA_XDP_ATTACHED);
-    return attached != nullptr && nla_len(attached) >= 1 && nla_get_u8(attached) != XDP_ATTACHED_NONE;
+template <class Put>
+Result<> change(NetlinkSocket& socket, IfIndex index, const Put& put) {
+    auto message = link_message(RTM_SETLINK, index, 0);
+    put(message.get());
+    return socket.request(std::move(message));
 }
 
 NlMessage altname_message(int type, int extra, IfIndex index, std::string_view altname) {
@@ -156,16 +156,19 @@ std::optional<Link> parse_link(const nlmsghdr* message) {
     link.mtu = number(IFLA_MTU);
     link.flags = header->ifi_flags;
     link.type = header->ifi_type;
-    link.kind = text_in(attribute_in(attributes[IFLA_LINKINFO], IFLA_INFO_KIND));
-    link.vlan = vlan_of(attributes[IFLA_LINKINFO]);
-    link.bond_mode = bond_mode_of(attributes[IFLA_LINKINFO]);
-    link.bond_queue = bond_queue_of(attributes[IFLA_LINKINFO]);
-    link.bond_uses_link = bond_uses(attributes[IFLA_LINKINFO]);
+    const auto* info = attributes[IFLA_LINKINFO];
+    link.kind = text_in(attribute_in(info, IFLA_INFO_KIND));
+    link.vlan = number_in<std::uint16_t>(option_in(info, "vlan", IFLA_VLAN_ID)).value_or(0);
+    link.bond_mode = number_in<BondMode>(option_in(info, bond_kind, IFLA_BOND_MODE));
+    link.bond_queue =
+        number_in<std::uint16_t>(bond_slave_option_in(info, IFLA_BOND_SLAVE_QUEUE_ID)).value_or(0);
+    link.bond_uses_link = bond_uses(info);
     link.tx_queues = number(IFLA_NUM_TX_QUEUES);
     link.master = IfIndex{number(IFLA_MASTER)};
     link.lower = IfIndex{number(IFLA_LINK)};
     link.lower_elsewhere = attributes[IFLA_LINK_NETNSID] != nullptr;
-    link.has_xdp = has_xdp(attributes[IFLA_XDP]);
+    const auto xdp = number_in<std::uint8_t>(attribute_in(attributes[IFLA_XDP], IFLA_XDP_ATTACHED));
+    link.has_xdp = xdp.value_or(XDP_ATTACHED_NONE) != XDP_ATTACHED_NONE;
     link.promiscuity = number(IFLA_PROMISCUITY);
     link.ipv6 = has_ipv6(attribute_in(attributes[IFLA_AF_SPEC], AF_INET6));
     link.carrier_losses = number(IFLA_CARRIER_DOWN_COUNT);
@@ -193,14 +196,11 @@ Result<LinkControl> LinkControl::open() {
 }
 
 Result<Links> LinkControl::read_all() {
-    Links links;
-    const auto take = [&links](const nlmsghdr* message) {
+    const auto make = [] { return link_message(RTM_GETLINK, IfIndex{}, NLM_F_DUMP); };
+    const auto add = [](const nlmsghdr* message, Links& links) {
         if (auto link = parse_link(message)) links.insert_or_assign(link->index, std::move(*link));
     };
-    TEAMO_TRY(within("the list of devices",
-                     socket_.dump([] { return link_message(RTM_GETLINK, IfIndex{}, NLM_F_DUMP); }, take,
-                                  [&links] { links.clear(); })));
-    return links;
+    return within("the list of devices", socket_.collect<Links>(make, add));
 }
 
 Result<Link> LinkControl::read(IfIndex index) {
@@ -250,26 +250,6 @@ Result<> LinkControl::create(std::string_view kind, std::string_view name, const
     }
     return socket_.request(std::move(message));
 }
-
-Result<> LinkControl::create_team(std::string_view name, const MacAddress& address) {
-    return create("team", name, address);
-}
-
-namespace {
-
-void put_bond_options(nl_msg* message, BondMode mode, std::chrono::milliseconds miimon) {
-    nla_put_u32(message, IFLA_BOND_MIIMON, static_cast<std::uint32_t>(miimon.count()));
-    for (const int delay : {IFLA_BOND_UPDELAY, IFLA_BOND_DOWNDELAY, IFLA_BOND_MIN_LINKS})
-        nla_put_u32(message, delay, 0);
-    // In balance-rr bonding chooses only for packets that name no slave with a link. With the largest number
-    // of packets for each slave it then stays with one.
-    if (mode == bond_mode_round_robin)
-        nla_put_u32(message, IFLA_BOND_PACKETS_PER_SLAVE, std::numeric_limits<std::uint16_t>::max());
-    else
-        nla_put_u8(message, IFLA_BOND_XMIT_HASH_POLICY, bond_hash_layer34);
-}
-
-} // namespace
 
 Result<> LinkControl::create_bond(std::string_view name, const MacAddress& address, BondMode mode,
                                   std::chrono::milliseconds miimon) {
@@ -337,21 +317,15 @@ Result<bool> LinkControl::knows_kind(std::string_view kind) {
 Result<> LinkControl::remove(IfIndex index) { return socket_.request(link_message(RTM_DELLINK, index, 0)); }
 
 Result<> LinkControl::set_address(IfIndex index, const MacAddress& address) {
-    auto message = link_message(RTM_SETLINK, index, 0);
-    put_address(message.get(), address);
-    return socket_.request(std::move(message));
+    return change(socket_, index, [&](nl_msg* to) { put_address(to, address); });
 }
 
 Result<> LinkControl::set_mtu(IfIndex index, std::uint32_t mtu) {
-    auto message = link_message(RTM_SETLINK, index, 0);
-    nla_put_u32(message.get(), IFLA_MTU, mtu);
-    return socket_.request(std::move(message));
+    return change(socket_, index, [&](nl_msg* to) { nla_put_u32(to, IFLA_MTU, mtu); });
 }
 
 Result<> LinkControl::set_carrier(IfIndex index, bool carrier) {
-    auto message = link_message(RTM_SETLINK, index, 0);
-    nla_put_u8(message.get(), IFLA_CARRIER, carrier ? 1 : 0);
-    return socket_.request(std::move(message));
+    return change(socket_, index, [&](nl_msg* to) { nla_put_u8(to, IFLA_CARRIER, carrier ? 1 : 0); });
 }
 
 Result<> LinkControl::set_segment_limits(IfIndex index, const SegmentLimits& limits) {
@@ -368,21 +342,19 @@ Result<> LinkControl::set_flags(IfIndex index, std::uint32_t flags, std::uint32_
 }
 
 Result<> LinkControl::set_master(IfIndex index, IfIndex master) {
-    auto message = link_message(RTM_SETLINK, index, 0);
-    nla_put_u32(message.get(), IFLA_MASTER, master.value);
-    return socket_.request(std::move(message));
+    return change(socket_, index, [&](nl_msg* to) { nla_put_u32(to, IFLA_MASTER, master.value); });
 }
 
 Result<> LinkControl::move_to(IfIndex index, int network_namespace) {
-    auto message = link_message(RTM_SETLINK, index, 0);
-    nla_put_u32(message.get(), IFLA_NET_NS_FD, static_cast<std::uint32_t>(network_namespace));
-    return socket_.request(std::move(message));
+    return change(socket_, index, [&](nl_msg* to) {
+        nla_put_u32(to, IFLA_NET_NS_FD, static_cast<std::uint32_t>(network_namespace));
+    });
 }
 
 Result<> LinkControl::set_alias(IfIndex index, std::string_view alias) {
-    auto message = link_message(RTM_SETLINK, index, 0);
-    nla_put(message.get(), IFLA_IFALIAS, static_cast<int>(alias.size()), alias.data());
-    return socket_.request(std::move(message));
+    return change(socket_, index, [&](nl_msg* to) {
+        nla_put(to, IFLA_IFALIAS, static_cast<int>(alias.size()), alias.data());
+    });
 }
 
 Result<> LinkControl::add_altname(IfIndex index, std::string_view altname) {

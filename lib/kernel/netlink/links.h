@@ -42,8 +42,8 @@ public:
     /// has a program. EEXIST: the name is in use.
     Result<> create_pair(std::string_view kind, std::string_view name, std::string_view inner,
                          const MacAddress& address);
-    /// Creates a device of the kernel's team driver, down, without a mode.
-    Result<> create_team(std::string_view name, const MacAddress& address);
+    /// Creates a device of that kind, down, with the kernel's defaults: "team" has no mode then.
+    Result<> create(std::string_view kind, std::string_view name, const MacAddress& address);
     /// Creates a device of the kernel's bonding driver, down, which checks the links of its slaves every
     /// `miimon`. In balance-xor it hashes by layer3+4.
     Result<> create_bond(std::string_view name, const MacAddress& address, BondMode mode,
@@ -77,7 +77,6 @@ public:
 private:
     explicit LinkControl(NetlinkSocket socket) : socket_(std::move(socket)) {}
     Result<Link> read_one(const std::function<NlMessage()>& make);
-    Result<> create(std::string_view kind, std::string_view name, const MacAddress& address);
     NetlinkSocket socket_;
 };
 

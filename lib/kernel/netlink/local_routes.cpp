@@ -71,16 +71,12 @@ Result<bool> has_proxy_neighbours() {
     auto socket = TEAMO_TRY(NetlinkSocket::open(NETLINK_ROUTE));
     ndmsg header{};
     header.ndm_flags = NTF_PROXY;
-    bool any = false;
-    TEAMO_TRY(
-        within("the proxy entries of the neighbour table",
-               socket.dump([&] { return make_message(RTM_GETNEIGH, NLM_F_REQUEST | NLM_F_DUMP, header); },
-                           [&any](const nlmsghdr* message) {
-                               const auto* entry = header_in<ndmsg>(message, RTM_NEWNEIGH);
-                               any = any || (entry != nullptr && (entry->ndm_flags & NTF_PROXY) != 0);
-                           },
-                           [&any] { any = false; })));
-    return any;
+    const auto make = [&] { return make_message(RTM_GETNEIGH, NLM_F_REQUEST | NLM_F_DUMP, header); };
+    const auto look = [](const nlmsghdr* message, bool& any) {
+        const auto* entry = header_in<ndmsg>(message, RTM_NEWNEIGH);
+        any = any || (entry != nullptr && (entry->ndm_flags & NTF_PROXY) != 0);
+    };
+    return within("the proxy entries of the neighbour table", socket.collect<bool>(make, look));
 }
 
 bool is_proxy(std::string_view device) {

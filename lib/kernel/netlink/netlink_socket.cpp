@@ -278,11 +278,6 @@ std::span<const std::byte> generic_attributes(const nlmsghdr* message) {
     return whole.subspan(std::min<std::size_t>(GENL_HDRLEN, whole.size()));
 }
 
-std::optional<std::uint32_t> number_in(const nlattr* attribute) {
-    if (attribute == nullptr || nla_len(attribute) < 4) return std::nullopt;
-    return nla_get_u32(attribute);
-}
-
 std::string text_in(const nlattr* attribute) {
     if (attribute == nullptr) return {};
     const auto* text = static_cast<const char*>(nla_data(attribute));

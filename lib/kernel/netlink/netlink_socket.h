@@ -82,17 +82,22 @@ public:
     Result<> dump(const std::function<NlMessage()>& make, const Receiver& receiver,
                   const std::function<void()>& restart);
 
+    /// As dump(). Returns the value that `add` puts together: it gets each message, and the value so far.
+    template <class Value, class Make, class Add>
+    Result<Value> collect(const Make& make, const Add& add) {
+        Value value{};
+        TEAMO_TRY(dump(make, [&](const nlmsghdr* message) { add(message, value); }, [&] { value = {}; }));
+        return value;
+    }
+
     /// As dump(). Returns what `parse` returns for each message, without the messages for which it returns
     /// none.
     template <class Make, class Parse,
               class Entry = typename std::invoke_result_t<Parse, const nlmsghdr*>::value_type>
     Result<std::vector<Entry>> list(const Make& make, const Parse& parse) {
-        std::vector<Entry> entries;
-        const auto take = [&](const nlmsghdr* message) {
+        return collect<std::vector<Entry>>(make, [&](const nlmsghdr* message, std::vector<Entry>& entries) {
             if (auto entry = parse(message)) entries.push_back(std::move(*entry));
-        };
-        TEAMO_TRY(dump(make, take, [&entries] { entries.clear(); }));
-        return entries;
+        });
     }
 
     enum class Received { all, lost };
@@ -133,8 +138,14 @@ nlattr* attribute_in(const nlattr* nest, int type);
 /// The attributes of a generic netlink message, which follow its header; valid as long as the message.
 std::span<const std::byte> generic_attributes(const nlmsghdr* message);
 
-/// None: no attribute, or one that is too short.
-std::optional<std::uint32_t> number_in(const nlattr* attribute);
+/// Calls `take` with each attribute in a nest, which may be null.
+template <class Take>
+void each_in(const nlattr* nest, const Take& take) {
+    if (nest == nullptr) return;
+    auto* entry = static_cast<nlattr*>(nla_data(nest));
+    for (int rest = nla_len(nest); nla_ok(entry, rest) != 0; entry = nla_next(entry, &rest))
+        take(entry);
+}
 
 /// Without the terminating zero.
 std::string text_in(const nlattr* attribute);
@@ -154,6 +165,13 @@ Struct struct_in(const nlattr* attribute) {
                     std::min(static_cast<std::size_t>(nla_len(attribute)), sizeof value),
                     reinterpret_cast<std::byte*>(&value));
     return value;
+}
+
+/// None: no attribute, or one that is too short.
+template <class Number = std::uint32_t>
+std::optional<Number> number_in(const nlattr* attribute) {
+    if (attribute == nullptr || nla_len(attribute) < static_cast<int>(sizeof(Number))) return std::nullopt;
+    return struct_in<Number>(attribute);
 }
 
 } // namespace teamo

@@ -148,30 +148,24 @@ Result<> replace_forward_table(NetlinkSocket& socket, const std::string& table,
 }
 
 Result<std::size_t> count_forward_rules(NetlinkSocket& socket, const std::string& table) {
-    NftablesRules rules;
-    const auto counted = socket.dump(
-        [&table] {
-            auto message = netdev_message(NFT_MSG_GETRULE, NLM_F_DUMP);
-            nla_put_string(message.get(), NFTA_RULE_TABLE, table.c_str());
-            return message;
-        },
-        [&rules](const nlmsghdr* message) { add_nftables_rule(message, rules); },
-        [&rules] { rules.clear(); });
-    if (!counted && counted.error().number != ENOENT) return tl::unexpected(counted.error());
-    return rules["netdev " + table];
+    const auto make = [&table] {
+        auto message = netdev_message(NFT_MSG_GETRULE, NLM_F_DUMP);
+        nla_put_string(message.get(), NFTA_RULE_TABLE, table.c_str());
+        return message;
+    };
+    auto rules = socket.collect<NftablesRules>(make, add_nftables_rule);
+    if (rules) return (*rules)["netdev " + table];
+    if (rules.error().number == ENOENT) return std::size_t{0};
+    return tl::unexpected(std::move(rules.error()));
 }
 
 Result<NftablesRules> count_nftables_rules() {
     auto socket = TEAMO_TRY(NetlinkSocket::open(NETLINK_NETFILTER));
-    NftablesRules rules;
-    TEAMO_TRY(socket.dump(
-        [] {
-            return make_message(get_rule, NLM_F_DUMP,
-                                nfgenmsg{.nfgen_family = AF_UNSPEC, .version = NFNETLINK_V0, .res_id = 0});
-        },
-        [&rules](const nlmsghdr* message) { add_nftables_rule(message, rules); },
-        [&rules] { rules.clear(); }));
-    return rules;
+    const auto make = [] {
+        return make_message(get_rule, NLM_F_DUMP,
+                            nfgenmsg{.nfgen_family = AF_UNSPEC, .version = NFNETLINK_V0, .res_id = 0});
+    };
+    return socket.collect<NftablesRules>(make, add_nftables_rule);
 }
 
 void add_nftables_rule(const nlmsghdr* message, NftablesRules& rules) {
