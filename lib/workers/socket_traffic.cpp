@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "workers/socket_traffic.h"
 
-#include "kernel/bpf/iterator.h"
 #include "kernel/bpf/load_program.h"
 #include "kernel/files/files.h"
 #include "kernel/files/process_files.h"

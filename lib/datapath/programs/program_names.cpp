@@ -2,7 +2,6 @@
 #include "datapath/programs/program_names.h"
 
 #include "datapath/bpf/abi.h"
-#include "kernel/bpf/iterator.h"
 #include "kernel/bpf/load_program.h"
 #include "names.skel.h"
 

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
+#include "base/handle.h"
 #include "base/result.h"
 
+#include <cstddef>
+#include <cstring>
 #include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace teamo {
 
@@ -22,5 +26,22 @@ void hear_libbpf(std::function<void(std::string_view line)> listener);
 /// The reason in libbpf's messages: the last words of the verifier, or else the first message. Empty: there
 /// is none.
 std::string reason_in(std::string_view messages);
+
+// BPF iterators, which write records of one size.
+
+/// Makes an iterator of a loaded program. `over`: what it lists, for errors.
+Result<UniqueFd> link_iterator(int program, const std::string& over);
+
+/// Runs it; all that it writes.
+Result<std::vector<std::byte>> read_iterator(const UniqueFd& link, const std::string& over);
+
+/// The same, as records.
+template <class Record>
+Result<std::vector<Record>> read_records(const UniqueFd& link, const std::string& over) {
+    const auto bytes = TEAMO_TRY(read_iterator(link, over));
+    std::vector<Record> records(bytes.size() / sizeof(Record));
+    if (!records.empty()) std::memcpy(records.data(), bytes.data(), records.size() * sizeof(Record));
+    return records;
+}
 
 } // namespace teamo
