@@ -10,16 +10,16 @@ using namespace teamo;
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
     std::string_view text(reinterpret_cast<const char*>(bytes), size);
-    std::vector<std::string> names;
-    for (std::size_t end = 0; end != std::string_view::npos && names.size() < 64;
+    std::vector<IrqVector> vectors;
+    for (std::size_t end = 0; end != std::string_view::npos && vectors.size() < 64;
          text.remove_prefix(end + 1)) {
         end = text.find('\n');
-        names.emplace_back(text.substr(0, end));
+        vectors.emplace_back().name = text.substr(0, end);
         if (end == std::string_view::npos) break;
     }
-    const std::vector<std::string> device_names{names.front()};
-    const auto roles = roles_of(names, device_names);
-    if (roles.size() != names.size()) std::abort();
+    const std::vector<std::string> device_names{vectors.front().name};
+    const auto roles = roles_of(vectors, device_names);
+    if (roles.size() != vectors.size()) std::abort();
     for (const auto& role : roles)
         if (role.queue >= 65536) std::abort();
     return 0;

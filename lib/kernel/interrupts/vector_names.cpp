@@ -140,32 +140,25 @@ void halve_blocks(std::vector<Parsed>& all) {
 
 } // namespace
 
-std::vector<VectorRole> roles_of(std::span<const std::string> handlers,
+std::vector<VectorRole> roles_of(std::span<const IrqVector> vectors,
                                  std::span<const std::string> device_names) {
     std::vector<Parsed> all;
-    for (const auto& handler : handlers)
-        all.push_back(parse(handler, device_names));
+    for (const auto& vector : vectors)
+        all.push_back(parse(vector.name, device_names));
     count_from_zero(all);
     halve_blocks(all);
     std::vector<VectorRole> roles;
     for (std::size_t at = 0; at < all.size(); ++at) {
         auto& role = roles.emplace_back(VectorRole{.kind = all[at].kind, .queue = all[at].number});
+        const auto& name = vectors[at].name;
         // "eth0" beside "eth0-rx-0": e1000e, igb, ixgbe, bnx2x.
         if (role.kind == VectorRole::Kind::unknown &&
-            std::ranges::any_of(handlers, [&](const std::string& longer) {
-                return longer.size() > handlers[at].size() && is_named_after(longer, handlers[at]);
+            std::ranges::any_of(vectors, [&name](const IrqVector& longer) {
+                return longer.name.size() > name.size() && is_named_after(longer.name, name);
             }))
             role.kind = VectorRole::Kind::other;
     }
     return roles;
-}
-
-std::vector<VectorRole> roles_of(const std::vector<IrqVector>& vectors,
-                                 std::span<const std::string> device_names) {
-    std::vector<std::string> names;
-    for (const auto& vector : vectors)
-        names.push_back(vector.name);
-    return roles_of(names, device_names);
 }
 
 std::optional<unsigned> napi_of_thread(std::string_view command, std::string_view device) {

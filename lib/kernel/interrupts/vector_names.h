@@ -28,9 +28,7 @@ struct VectorRole {
 
 /// The roles of all vectors of a port, by their handlers' names. A driver sets the names when the port goes
 /// up, so they may contain an earlier name of the port. `device_names`: names to ignore.
-std::vector<VectorRole> roles_of(std::span<const std::string> handlers,
-                                 std::span<const std::string> device_names);
-std::vector<VectorRole> roles_of(const std::vector<IrqVector>& vectors,
+std::vector<VectorRole> roles_of(std::span<const IrqVector> vectors,
                                  std::span<const std::string> device_names);
 
 /// The NAPI number in the name of a thread of the device: 8197 of "napi/eth0-8197". None: another thread, or

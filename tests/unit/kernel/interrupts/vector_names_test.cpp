@@ -25,7 +25,10 @@ constexpr auto unknown = VectorRole{.kind = VectorRole::Kind::unknown};
 VectorRole queue(unsigned number) { return {.kind = VectorRole::Kind::queue, .queue = number}; }
 
 std::vector<VectorRole> roles(const std::vector<std::string>& handlers, const std::string& device = "eth0") {
-    return roles_of(handlers, std::vector{device});
+    std::vector<IrqVector> vectors;
+    for (const auto& handler : handlers)
+        vectors.emplace_back().name = handler;
+    return roles_of(vectors, std::vector{device});
 }
 
 TEST(VectorNames, recognises_intel_drivers) {
