@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "kernel/files/files.h"
 
+#include "base/take_until.h"
 #include "base/whole_number.h"
 
 #include <fcntl.h>
@@ -12,6 +13,7 @@
 #include <array>
 #include <charconv>
 #include <cstdio>
+#include <cstdlib>
 
 namespace teamo {
 namespace {
@@ -28,6 +30,11 @@ Result<> write_all(int fd, std::string_view content, const std::string& path) {
 
 std::string disable_ipv6_path(std::string_view device) {
     return fmt::format("/proc/sys/net/ipv6/conf/{}/disable_ipv6", device);
+}
+
+bool is_program(const std::filesystem::path& path) {
+    std::error_code failed;
+    return std::filesystem::is_regular_file(path, failed) && ::access(path.c_str(), X_OK) == 0;
 }
 
 } // namespace
@@ -125,6 +132,29 @@ Result<bool> LockFile::is_held(const std::string& path) {
 
 LockFile::~LockFile() {
     if (file_) remove_file(path_); // while the descriptor still holds the lock
+}
+
+std::string find_program(const std::string& name) {
+    std::error_code failed;
+    const auto own = std::filesystem::read_symlink("/proc/self/exe", failed).parent_path() / name;
+    if (is_program(own)) return own;
+    const auto* path = std::getenv("PATH");
+    std::string_view rest = path == nullptr ? "/usr/sbin:/usr/bin:/sbin:/bin" : path;
+    while (!rest.empty()) {
+        const auto folder = take_until(rest, ":");
+        if (const auto found = std::filesystem::path(folder) / name;
+            folder.starts_with('/') && is_program(found))
+            return found;
+    }
+    return "";
+}
+
+std::vector<char*> pointers_to(std::vector<std::string>& arguments) {
+    std::vector<char*> pointers;
+    for (auto& argument : arguments)
+        pointers.push_back(argument.data());
+    pointers.push_back(nullptr);
+    return pointers;
 }
 
 } // namespace teamo

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Small files: entries of /proc and /sys, and the daemon's files and locks under /run.
+// Small files: entries of /proc and /sys, the daemon's files and locks under /run, and programs to start.
 #pragma once
 
 #include "base/cpu_list.h"
@@ -59,6 +59,12 @@ private:
     std::string path_;
     UniqueFd file_;
 };
+
+/// The path of a program: beside this one, or in PATH. Empty: there is none.
+std::string find_program(const std::string& name);
+
+/// As execv(3) wants them, with the null at the end; they point into `arguments`.
+std::vector<char*> pointers_to(std::vector<std::string>& arguments);
 
 } // namespace teamo
 

@@ -31,13 +31,11 @@ Result<> bring_up_loopback() {
 
 } // namespace
 
-Result<NetNamespace> NetNamespace::current() { return NetNamespace(TEAMO_TRY(open_namespace_of_thread())); }
-
 Result<NetNamespace> NetNamespace::create() {
     const Visit back(TEAMO_TRY(open_namespace_of_thread()));
     if (::unshare(CLONE_NEWNET) < 0) return fail_errno(errno, "cannot create a network namespace");
     TEAMO_TRY(bring_up_loopback());
-    return current();
+    return NetNamespace(TEAMO_TRY(open_namespace_of_thread()));
 }
 
 Result<NetNamespace::Visit> NetNamespace::visit() const {

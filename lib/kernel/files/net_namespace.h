@@ -6,14 +6,10 @@
 #include "base/handle.h"
 #include "base/result.h"
 
-#include <string>
-
 namespace teamo {
 
 class NetNamespace {
 public:
-    /// That of the calling thread.
-    static Result<NetNamespace> current();
     /// A new one, whose loopback device is up.
     static Result<NetNamespace> create();
 

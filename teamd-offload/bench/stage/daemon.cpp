@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "control/client.h"
 #include "kernel/cpus/cpus.h"
-#include "kernel/files/find_program.h"
+#include "kernel/files/files.h"
 
 #include <fcntl.h>
 #include <sched.h>

@@ -3,7 +3,7 @@
 
 #include "bench/names.h"
 #include "bench/run/plan.h"
-#include "kernel/files/find_program.h"
+#include "kernel/files/files.h"
 #include "kernel/netlink/counters.h"
 #include "kernel/netlink/traffic_control.h"
 #include "json/write.h"

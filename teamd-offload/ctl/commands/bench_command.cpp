@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "ctl/commands.h"
-#include "kernel/files/find_program.h"
+#include "kernel/files/files.h"
 
 #include <unistd.h>
 

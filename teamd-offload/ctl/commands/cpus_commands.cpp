@@ -6,7 +6,7 @@
 #include "control/subsystem_documents.h"
 #include "ctl/commands.h"
 #include "ctl/report/state_tables.h"
-#include "kernel/files/find_program.h"
+#include "kernel/files/files.h"
 
 #include <unistd.h>
 

@@ -5,7 +5,6 @@
 #include "bus/units.h"
 #include "ctl/replace/tcp_counters.h"
 #include "kernel/files/files.h"
-#include "kernel/files/find_program.h"
 #include "kernel/netlink/bond_options.h"
 #include "kernel/netlink/ip_settings.h"
 #include "kernel/netlink/links.h"
