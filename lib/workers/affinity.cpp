@@ -13,9 +13,7 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <functional>
-#include <optional>
 
 namespace teamo {
 namespace {

@@ -145,6 +145,11 @@ std::optional<CpuColumns> parse_columns(std::string_view columns_text) {
                       .steal = counted[steal]};
 }
 
+/// 0 if the counter decreased: idle time can when a CPU goes offline and online.
+double seconds_of_ticks(std::uint64_t earlier, std::uint64_t later, long ticks_per_second) {
+    return later < earlier ? 0 : static_cast<double>(later - earlier) / static_cast<double>(ticks_per_second);
+}
+
 CpuTime time_between(const CpuColumns& earlier, const CpuColumns& later, double seconds, long ticks) {
     CpuTime time{.user = seconds_of_ticks(earlier.user, later.user, ticks),
                  .system = seconds_of_ticks(earlier.system, later.system, ticks),
@@ -306,10 +311,6 @@ Result<CpuReading> read_cpus() {
             if (const auto found = reading.cpus.find(cpu); found != reading.cpus.end())
                 found->second.exact_idle = idle;
     return reading;
-}
-
-double seconds_of_ticks(std::uint64_t earlier, std::uint64_t later, long ticks_per_second) {
-    return later < earlier ? 0 : static_cast<double>(later - earlier) / static_cast<double>(ticks_per_second);
 }
 
 double idle_seconds(const CpuColumns& earlier, const CpuColumns& later, long ticks_per_second) {

@@ -100,9 +100,6 @@ std::map<unsigned, CpuTime> times_between(const CpuReading& earlier, const CpuRe
 /// From the exact time if both have it.
 double idle_seconds(const CpuColumns& earlier, const CpuColumns& later, long ticks_per_second);
 
-/// 0 if the counter decreased: idle time can when a CPU goes offline and online.
-double seconds_of_ticks(std::uint64_t earlier, std::uint64_t later, long ticks_per_second);
-
 /// Ticks in /proc, USER_HZ.
 long ticks_per_second();
 
