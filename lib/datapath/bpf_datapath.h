@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Our programs on a pair of devices (pair_device.h): they carry the packets between the pair and the ports,
-// so the kernel needs no driver for aggregation.
+// Our programs on a pair of devices, of which one end is the team: they carry the packets between the pair
+// and the ports, so the kernel needs no driver for aggregation. Packets that the host sends through the team
+// arrive at the inner end, where a program redirects them to a port. Packets that a port receives are sent
+// out of the inner end and arrive at the team's end, counted and visible as on any device.
 #pragma once
 
 #include "datapath/accepted_frames.h"
@@ -19,6 +21,7 @@ public:
     bool kernel_manages_ports() const override { return false; }
     Result<TeamDevice> create_device(LinkControl& links, const std::string& name,
                                      const MacAddress& address) override;
+    /// EEXIST also if the inner end is gone.
     Result<std::optional<TeamDevice>> find_device(const Links& links, const std::string& name,
                                                   bool take_over) const override;
     /// Attaches the transmit program to the device, replacing an older one.

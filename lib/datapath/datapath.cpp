@@ -2,9 +2,8 @@
 #include "datapath/datapath.h"
 
 #include "datapath/bond/bond_datapath.h"
-#include "datapath/bond/kernel_hash_datapath.h"
 #include "datapath/bpf_datapath.h"
-#include "datapath/team/open_team.h"
+#include "datapath/team/team_datapath.h"
 
 #include <algorithm>
 
@@ -57,7 +56,7 @@ Result<std::unique_ptr<Datapath>> open_datapath(DatapathChoice choice, LinkContr
     const auto chosen = TEAMO_TRY(choose_datapath(choice, links, existing, withholds_carrier(config.runner)));
     const bool by_cpu = has(hash_fields_of(config.runner), HashField::cpu);
     switch (chosen) {
-    case DatapathChoice::team: return open_team_datapath(mode_of(config.runner), hooks);
+    case DatapathChoice::team: return TeamDatapath::open(mode_of(config.runner), hooks);
     case DatapathChoice::bond: return std::unique_ptr<Datapath>(TEAMO_TRY(BondDatapath::open(by_cpu, hooks)));
     default: return std::unique_ptr<Datapath>(TEAMO_TRY(BpfDatapath::open(by_cpu, config.device, hooks)));
     }

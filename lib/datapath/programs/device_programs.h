@@ -7,15 +7,29 @@
 #include "base/clock.h"
 #include "base/handle.h"
 #include "datapath/programs/hook_plan.h"
-#include "datapath/programs/program_names.h"
 
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <utility>
 
 namespace teamo {
+
+/// The names of the kernel's BPF programs, of all processes. The kernel does not use an id again soon.
+class ProgramNames {
+public:
+    /// False if the kernel does not tell names: it has no iterator over programs (bpf/names.bpf.c). The first
+    /// call loads it, which takes some 35 ms.
+    bool are_known();
+    /// Empty: the program has no name, or is gone.
+    std::string of(ProgramId id);
+
+private:
+    std::optional<UniqueFd> link_; ///< of the iterator; -1: the kernel refuses it
+    std::map<ProgramId, std::string> names_;
+};
 
 /// When to put back what another program has removed or displaced: the first times at once, then with growing
 /// pauses. Time passes only by the argument.

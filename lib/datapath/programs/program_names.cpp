@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "datapath/programs/program_names.h"
+#include "datapath/programs/device_programs.h"
 
 #include "datapath/bpf/abi.h"
 #include "kernel/bpf/load_program.h"
 #include "names.skel.h"
 
-#include <bpf/bpf.h>
-#include <unistd.h>
+#include <bpf/libbpf.h>
 
-#include <array>
 #include <cstring>
 
 namespace teamo {

@@ -3,7 +3,6 @@
 
 #include "datapath/master_device.h"
 #include "datapath/team/hash_program.h"
-#include "datapath/team/open_team.h"
 #include "model/observation.h"
 
 #include <algorithm>
@@ -45,12 +44,7 @@ Result<> for_each_port(const Tables& tables, Action action) {
 
 bool knows_team_driver() { return true; }
 
-Result<std::unique_ptr<Datapath>> open_team_datapath(TransmitMode mode, DevicePrograms& hooks) {
-    auto datapath = TEAMO_TRY(TeamDatapath::open(mode, hooks));
-    return std::unique_ptr<Datapath>(std::move(datapath));
-}
-
-Result<std::unique_ptr<TeamDatapath>> TeamDatapath::open(TransmitMode mode, DevicePrograms& hooks) {
+Result<std::unique_ptr<Datapath>> TeamDatapath::open(TransmitMode mode, DevicePrograms& hooks) {
     auto links = TEAMO_TRY(LinkControl::open());
     auto counters = TEAMO_TRY(SlaveCounters::open());
     // Also loads the module.
@@ -63,7 +57,7 @@ Result<std::unique_ptr<TeamDatapath>> TeamDatapath::open(TransmitMode mode, Devi
         auto programs = ForwardPrograms::load(TEAMO_EXIT_DRIVER, /*by_cpu=*/false);
         if (programs && programs->see_links()) datapath->avoidance_.emplace(std::move(*programs));
     }
-    return datapath;
+    return std::unique_ptr<Datapath>(std::move(datapath));
 }
 
 LinkSight TeamDatapath::link_sight() const {

@@ -15,9 +15,14 @@
 
 namespace teamo {
 
+/// False if the programs were built without libteam (open_without_libteam.cpp): then the kernel's team driver
+/// is not used, even if the kernel has it.
+bool knows_team_driver();
+
 class TeamDatapath final : public Datapath {
 public:
-    static Result<std::unique_ptr<TeamDatapath>> open(TransmitMode mode, DevicePrograms& hooks);
+    /// ENOTSUP: built without libteam.
+    static Result<std::unique_ptr<Datapath>> open(TransmitMode mode, DevicePrograms& hooks);
 
     std::string_view name() const override { return "team"; }
     bool kernel_manages_ports() const override { return true; }
