@@ -8,7 +8,6 @@
 #include "daemon/dbus_server.h"
 #include "daemon/dry_run.h"
 #include "daemon/process.h"
-#include "daemon/team/accept.h"
 #include "daemon/team/ignored_settings.h"
 #include "daemon/team/team.h"
 #include "kernel/bpf/load_program.h"

@@ -2,7 +2,7 @@
 //
 // teamd-offload-generator NORMAL EARLY LATE: run by systemd at boot and by `systemctl daemon-reload`
 // (systemd.generator(7)). What goes to stderr is in the kernel's log.
-#include "daemon/generator/generate.h"
+#include "daemon/generator/unit_rights.h"
 
 #include "runtime/journal.h"
 

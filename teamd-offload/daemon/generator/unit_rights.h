@@ -5,10 +5,12 @@
 // without them.
 #pragma once
 
+#include "base/result.h"
 #include "model/config.h"
 
+#include <filesystem>
 #include <string>
-#include <string_view>
+#include <vector>
 
 namespace teamo {
 
@@ -23,5 +25,14 @@ UnitRights rights_of(const TeamConfig& config);
 
 /// A drop-in for the unit, systemd.exec(5). Empty: the unit's own rights are enough.
 std::string drop_in(const UnitRights& rights);
+
+/// Writes a drop-in below `units` for each TEAM.conf in `configurations` that needs one
+/// (units/teamd-offload@TEAM.service.d/rights.conf). A file that cannot be read as a configuration gives no
+/// right. `journals` has TEAM.json: a team that has bound workers keeps the right to release them, also if
+/// its file has no rule any more or an error. Returns what could not be read or written; the other teams get
+/// theirs.
+std::vector<Error> generate_drop_ins(const std::filesystem::path& configurations,
+                                     const std::filesystem::path& journals,
+                                     const std::filesystem::path& units);
 
 } // namespace teamo

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "daemon/team/reload.h"
 
-#include "daemon/team/accept.h"
 #include "daemon/team/ignored_settings.h"
 
 #include <algorithm>

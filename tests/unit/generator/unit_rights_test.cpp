@@ -2,7 +2,6 @@
 #include "daemon/generator/unit_rights.h"
 
 #include "config/config_file.h"
-#include "daemon/generator/generate.h"
 #include "runtime/journal.h"
 
 #include <gmock/gmock.h>
