@@ -31,15 +31,13 @@ double bytes_per_second(std::uint32_t megabits) { return megabits * 125e3; }
 
 } // namespace
 
-Result<std::unique_ptr<Balancing>> Balancing::make(sd_event* loop, TeamContext& context, const PortCpus& cpus,
-                                                   std::function<void()> request_pass) {
+Result<std::unique_ptr<Balancing>> Balancing::make(TeamContext& context, const PortCpus& cpus) {
     auto socket = TEAMO_TRY(NetlinkSocket::open(NETLINK_ROUTE));
-    std::unique_ptr<Balancing> balancing(
-        new Balancing(context, cpus, std::move(request_pass), std::move(socket)));
+    std::unique_ptr<Balancing> balancing(new Balancing(context, cpus, std::move(socket)));
     auto* self = balancing.get();
-    self->interval_ = TEAMO_TRY(Timer::make(loop, [self] { self->measure(); }));
-    self->tick_ = TEAMO_TRY(Timer::make(loop, [self] { self->reconcile(); }));
-    self->second_ = TEAMO_TRY(Timer::make(loop, [self] { self->measure_rates(); }));
+    self->interval_ = TEAMO_TRY(Timer::make(context.loop, [self] { self->measure(); }));
+    self->tick_ = TEAMO_TRY(Timer::make(context.loop, [self] { self->reconcile(); }));
+    self->second_ = TEAMO_TRY(Timer::make(context.loop, [self] { self->measure_rates(); }));
     return balancing;
 }
 
@@ -55,7 +53,7 @@ void Balancing::follow(std::vector<Port> ports, const Tables& tables) {
     tick_->after(flow_tick);
     if (moves_.empty()) return;
     moves_ = {}; // the flows wait now, not the buckets
-    request_pass_();
+    context_.request_pass();
 }
 
 std::chrono::milliseconds Balancing::interval() const {
@@ -105,7 +103,7 @@ void Balancing::update_drains() {
     if (longer || (drains_ != reported_drains_ && Clock::now() - reported_at_ >= quiet_tick)) {
         reported_drains_ = drains_;
         reported_at_ = Clock::now();
-        request_pass_();
+        context_.request_pass();
     }
     tick_->after(sent_ != sent ? flow_tick : quiet_tick);
 }
@@ -156,7 +154,7 @@ void Balancing::place() {
         if (begin(move)) ++begun;
     if (begun == 0) return;
     log_(Level::info, fmt::format("balance: moving {} of {} buckets to other ports", begun, bucket_count));
-    request_pass_();
+    context_.request_pass();
 }
 
 /// False: the bucket is on its way there, or there already.
@@ -201,7 +199,7 @@ Result<> Balancing::move(std::uint8_t bucket, Slot to, bool now) {
         read_queues(); // the program needs the present drain times
         begin(wanted);
     }
-    request_pass_();
+    context_.request_pass();
     return {};
 }
 
@@ -249,7 +247,7 @@ void Balancing::reconcile() {
         waited_.insert(ended.move.bucket);
         note(ended);
     }
-    request_pass_();
+    context_.request_pass();
     if (!moves_.empty()) tick_->after(tick);
 }
 

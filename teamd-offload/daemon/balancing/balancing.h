@@ -7,7 +7,6 @@
 #include "balance/balancer.h"
 #include "balance/meters.h"
 #include "balance/moves.h"
-#include "daemon/context/log.h"
 #include "daemon/context/loop.h"
 #include "daemon/context/team_context.h"
 #include "daemon/cpus/port_cpus.h"
@@ -16,7 +15,6 @@
 #include "model/status.h"
 
 #include <deque>
-#include <functional>
 #include <map>
 #include <memory>
 #include <set>
@@ -33,9 +31,7 @@ public:
         bool segments = true;    ///< TSO is on
         bool transmits = false;
     };
-    /// `request_pass`: called when owners, or buckets that wait, have changed.
-    static Result<std::unique_ptr<Balancing>> make(sd_event* loop, TeamContext& context, const PortCpus& cpus,
-                                                   std::function<void()> request_pass);
+    static Result<std::unique_ptr<Balancing>> make(TeamContext& context, const PortCpus& cpus);
     /// The ports and the tables since the last pass.
     void follow(std::vector<Port> ports, const Tables& tables);
     /// Begins to measure, and to move if the configuration says so.
@@ -58,12 +54,8 @@ public:
     BalanceStatus status() const;
 
 private:
-    Balancing(TeamContext& context, const PortCpus& cpus, std::function<void()> request_pass,
-              NetlinkSocket socket)
-        : context_(context),
-          cpus_(cpus),
-          request_pass_(std::move(request_pass)),
-          socket_(std::move(socket)) {}
+    Balancing(TeamContext& context, const PortCpus& cpus, NetlinkSocket socket)
+        : context_(context), cpus_(cpus), socket_(std::move(socket)) {}
     BucketOwners& owners() const { return context_.journal.edit().owners; }
     const BalanceConfig& config() const { return context_.config().balance; }
     void measure();
@@ -83,7 +75,6 @@ private:
 
     TeamContext& context_;
     const PortCpus& cpus_;
-    std::function<void()> request_pass_;
     NetlinkSocket socket_; ///< for the queues
     const Log& log_ = context_.log;
     std::vector<Port> ports_;

@@ -20,6 +20,7 @@ struct TeamContext {
     Configuration configuration;
     Options options;
     Log& log;
+    sd_event* loop;
     std::function<void()> changed; ///< called when the set of ports that carry changes
     LinkControl control;
     Ethtool ethtool;
@@ -27,6 +28,7 @@ struct TeamContext {
     std::unique_ptr<DevicePrograms> programs;
     std::unique_ptr<Datapath> datapath;
     std::unique_ptr<Observer> observer{};
+    std::function<void()> request_pass{}; ///< makes the loop run a pass soon; set before there are parts
     JournalKeeper journal{configuration.team.device, log};
     TeamDevice device{};
     /// Of a bond when it last had ports, or what somebody set since: the kernel gives an empty one a random

@@ -30,10 +30,10 @@ constexpr auto vector_poll_interval = 1s; ///< of a port that is up and has no v
 
 } // namespace
 
-Result<std::unique_ptr<Interrupts>> Interrupts::make(sd_event* loop, TeamContext& context) {
+Result<std::unique_ptr<Interrupts>> Interrupts::make(TeamContext& context) {
     auto family = TEAMO_TRY(NetdevFamily::open());
-    std::unique_ptr<Interrupts> interrupts(new Interrupts(loop, context, std::move(family)));
-    interrupts->timer_ = TEAMO_TRY(Timer::make(loop, [self = interrupts.get()] { self->poll(); }));
+    std::unique_ptr<Interrupts> interrupts(new Interrupts(context, std::move(family)));
+    interrupts->timer_ = TEAMO_TRY(Timer::make(context.loop, [self = interrupts.get()] { self->poll(); }));
     TEAMO_TRY(interrupts->ask_irqbalance());
     if (!interrupts->managed_) interrupts->claims_file_.remove(context.name()); // an earlier daemon's
     return interrupts;
@@ -42,7 +42,7 @@ Result<std::unique_ptr<Interrupts>> Interrupts::make(sd_event* loop, TeamContext
 Result<> Interrupts::ask_irqbalance() {
     // An earlier daemon's bans are withdrawn, too.
     if (!irqbalance_ && (config().irqbalance || IrqBalance::has_asked(context_.name())))
-        irqbalance_ = TEAMO_TRY(IrqBalance::make(loop_, log_, context_.name()));
+        irqbalance_ = TEAMO_TRY(IrqBalance::make(context_.loop, log_, context_.name()));
     return {};
 }
 

@@ -4,9 +4,7 @@
 // program changes it. The kernel does not report a new affinity, so it is polled four times a second.
 #pragma once
 
-#include "daemon/context/log.h"
 #include "daemon/context/loop.h"
-#include "daemon/context/observer.h"
 #include "daemon/context/team_context.h"
 #include "daemon/cpus/irqbalance_ban.h"
 #include "kernel/interrupts/port_interrupts.h"
@@ -34,7 +32,7 @@ public:
         bool standby = false; ///< carries nothing while another port does
         bool operator==(const Port&) const = default;
     };
-    static Result<std::unique_ptr<Interrupts>> make(sd_event* loop, TeamContext& context);
+    static Result<std::unique_ptr<Interrupts>> make(TeamContext& context);
 
     /// Manages these ports from now on.
     void follow(const std::vector<Port>& ports);
@@ -88,8 +86,7 @@ private:
         std::string udev{}; ///< udevd's setting that also places it: "IRQAffinityPolicy=spread in FILE"
     };
 
-    Interrupts(sd_event* loop, TeamContext& context, NetdevFamily family)
-        : loop_(loop), context_(context), family_(std::move(family)) {}
+    Interrupts(TeamContext& context, NetdevFamily family) : context_(context), family_(std::move(family)) {}
 
     const InterruptConfig& config() const { return context_.config().interrupts; }
     Result<> ask_irqbalance();
@@ -117,7 +114,6 @@ private:
     std::vector<InterruptWriter> writers() const;
     void remove_claims();
 
-    sd_event* loop_;
     TeamContext& context_;
     const Log& log_ = context_.log;
     JournalKeeper& journal_ = context_.journal;

@@ -21,10 +21,9 @@ constexpr double least_change = 0.2;
 
 } // namespace
 
-Result<std::unique_ptr<PortCpus>> PortCpus::make(sd_event* loop, const Log& log, Interrupts& interrupts,
-                                                 std::function<void()> request_pass) {
-    std::unique_ptr<PortCpus> cpus(new PortCpus(log, interrupts, std::move(request_pass)));
-    cpus->timer_ = TEAMO_TRY(Timer::make(loop, [self = cpus.get()] { self->poll(); }));
+Result<std::unique_ptr<PortCpus>> PortCpus::make(TeamContext& context, Interrupts& interrupts) {
+    std::unique_ptr<PortCpus> cpus(new PortCpus(context, interrupts));
+    cpus->timer_ = TEAMO_TRY(Timer::make(context.loop, [self = cpus.get()] { self->poll(); }));
     return cpus;
 }
 
@@ -41,7 +40,7 @@ void PortCpus::poll() {
     if (followed_.empty()) return timer_->stop();
     timer_->after(arrival_poll_interval);
     read_load();
-    if (read_interrupts()) request_pass_();
+    if (read_interrupts()) context_.request_pass();
 }
 
 /// True: something has changed.
@@ -57,9 +56,10 @@ bool PortCpus::read_interrupts() {
         if (known == cpus) continue;
         known = std::move(cpus);
         changed = true;
-        log_(Level::info, fmt::format("port {}: {}", port.name,
-                                      known.empty() ? "has no interrupts now"
-                                                    : fmt::format("interrupts on CPU {}", text_of(known))));
+        context_.log(Level::info,
+                     fmt::format("port {}: {}", port.name,
+                                 known.empty() ? "has no interrupts now"
+                                               : fmt::format("interrupts on CPU {}", text_of(known))));
     }
     return changed;
 }

@@ -6,13 +6,10 @@
 
 #include "balance/buckets.h"
 #include "base/clock.h"
-#include "daemon/context/log.h"
 #include "daemon/context/loop.h"
 #include "daemon/cpus/interrupt_subsystem.h"
 #include "kernel/cpus/cpus.h"
-#include "model/observation.h"
 
-#include <functional>
 #include <map>
 #include <memory>
 
@@ -27,9 +24,7 @@ public:
         bool has_link = false;
         bool operator==(const Port&) const = default;
     };
-    /// `request_pass`: called when interrupts arrive at other CPUs than before.
-    static Result<std::unique_ptr<PortCpus>> make(sd_event* loop, const Log& log, Interrupts& interrupts,
-                                                  std::function<void()> request_pass);
+    static Result<std::unique_ptr<PortCpus>> make(TeamContext& context, Interrupts& interrupts);
 
     /// Polls these ports from now on; if they have changed, reads their interrupts soon.
     void follow(std::vector<Port> ports);
@@ -45,15 +40,13 @@ public:
     double load(IfIndex port) const;
 
 private:
-    PortCpus(const Log& log, Interrupts& interrupts, std::function<void()> request_pass)
-        : log_(log), interrupts_(interrupts), request_pass_(std::move(request_pass)) {}
+    PortCpus(TeamContext& context, Interrupts& interrupts) : context_(context), interrupts_(interrupts) {}
     void poll();
     bool read_interrupts();
     void read_load();
 
-    const Log& log_;
+    TeamContext& context_;
     Interrupts& interrupts_;
-    std::function<void()> request_pass_;
     std::optional<Timer> timer_;
     std::vector<Port> followed_;
     CpuList online_;

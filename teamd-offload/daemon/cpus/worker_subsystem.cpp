@@ -69,11 +69,10 @@ std::string title_of(const Worker& worker) {
 
 } // namespace
 
-Result<std::unique_ptr<Workers>> Workers::make(sd_event* loop, TeamContext& context,
-                                               const Interrupts& interrupts) {
+Result<std::unique_ptr<Workers>> Workers::make(TeamContext& context, const Interrupts& interrupts) {
     std::unique_ptr<Workers> workers(new Workers(context, interrupts));
-    workers->window_ = TEAMO_TRY(Timer::make(loop, [self = workers.get()] { self->begin_window(); }));
-    workers->sample_ = TEAMO_TRY(Timer::make(loop, [self = workers.get()] { self->end_window(); }));
+    workers->window_ = TEAMO_TRY(Timer::make(context.loop, [self = workers.get()] { self->begin_window(); }));
+    workers->sample_ = TEAMO_TRY(Timer::make(context.loop, [self = workers.get()] { self->end_window(); }));
     return workers;
 }
 

@@ -4,7 +4,6 @@
 // no rule and no process was bound by request.
 #pragma once
 
-#include "daemon/context/log.h"
 #include "daemon/context/loop.h"
 #include "daemon/cpus/interrupt_subsystem.h"
 #include "daemon/cpus/unit_binder.h"
@@ -17,7 +16,6 @@
 #include "plan/workers/worker_plan.h"
 #include "workers/processes.h"
 
-#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -26,8 +24,7 @@ namespace teamo {
 
 class Workers {
 public:
-    static Result<std::unique_ptr<Workers>> make(sd_event* loop, TeamContext& context,
-                                                 const Interrupts& interrupts);
+    static Result<std::unique_ptr<Workers>> make(TeamContext& context, const Interrupts& interrupts);
 
     /// Adopts what an earlier daemon has bound, and starts to measure.
     void start();

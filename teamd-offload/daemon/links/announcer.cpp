@@ -90,11 +90,11 @@ announce::Speaker speaker_of(const Link& device, const std::vector<DeviceAddress
 
 } // namespace
 
-Result<std::unique_ptr<Announcer>> Announcer::make(sd_event* loop, const Log& log, const Observer& observer,
-                                                   PacketSocket& socket) {
-    std::unique_ptr<Announcer> announcer(new Announcer(log, observer, socket));
+Result<std::unique_ptr<Announcer>> Announcer::make(TeamContext& context) {
+    std::unique_ptr<Announcer> announcer(new Announcer(context));
     for (auto* round : {&announcer->peers_, &announcer->groups_})
-        round->timer = TEAMO_TRY(Timer::make(loop, [raw = announcer.get(), round] { raw->next(*round); }));
+        round->timer =
+            TEAMO_TRY(Timer::make(context.loop, [raw = announcer.get(), round] { raw->next(*round); }));
     return announcer;
 }
 
@@ -118,19 +118,19 @@ void Announcer::next(Round& round) {
 void Announcer::send(const Round& round) {
     const auto addresses = read_addresses();
     if (!addresses)
-        return log_(Level::warning,
-                    fmt::format("cannot announce the team's addresses: {}", addresses.error().text));
+        return context_.log(Level::warning,
+                            fmt::format("cannot announce the team's addresses: {}", addresses.error().text));
     const auto groups = round.what == What::groups ? read_groups() : Groups{};
     std::size_t failed = 0;
     std::string why;
     const auto send = [&](IfIndex outlet, std::string_view of, const std::vector<Bytes>& frames) {
         for (const auto& frame : frames)
-            if (auto sent = socket_.send(outlet, frame); !sent && sent.error().number != ENETDOWN) {
+            if (auto sent = context_.frames.send(outlet, frame); !sent && sent.error().number != ENETDOWN) {
                 ++failed;
                 why = fmt::format("{}: {}", of, sent.error().text);
             }
     };
-    const auto here = speakers(observer_.links(), round.team, round.inner);
+    const auto here = speakers(context_.links(), round.team, round.inner);
     for (const auto& [device, outlet] : here) {
         const auto speaker = speaker_of(*device, *addresses, groups);
         // The kernel tells VLANs and macvlans to announce themselves, but no bridge (net/bridge/br.c).
@@ -141,10 +141,11 @@ void Announcer::send(const Round& round) {
                                        : announce::membership_reports(speaker));
     }
     if (round.what == What::peers)
-        for (const auto& [address, outlet] : speakers_elsewhere(observer_.links(), here))
+        for (const auto& [address, outlet] : speakers_elsewhere(context_.links(), here))
             send(outlet, text_of(address), announce::peer_announcements({.mac = address}));
     if (failed != 0)
-        log_(Level::warning, fmt::format("{} addresses or groups are not announced; {}", failed, why));
+        context_.log(Level::warning,
+                     fmt::format("{} addresses or groups are not announced; {}", failed, why));
 }
 
 } // namespace teamo

@@ -4,12 +4,8 @@
 // configuration says (notify_peers, mcast_rejoin). The first announcement is sent at once.
 #pragma once
 
-#include "daemon/context/log.h"
 #include "daemon/context/loop.h"
-#include "daemon/context/observer.h"
-#include "kernel/packets/packet_socket.h"
-#include "model/config.h"
-#include "model/observation.h"
+#include "daemon/context/team_context.h"
 
 #include <memory>
 
@@ -17,8 +13,7 @@ namespace teamo {
 
 class Announcer {
 public:
-    static Result<std::unique_ptr<Announcer>> make(sd_event* loop, const Log& log, const Observer& observer,
-                                                   PacketSocket& socket);
+    static Result<std::unique_ptr<Announcer>> make(TeamContext& context);
 
     /// `kernel_announces`: the kernel announces all devices that have an IP address; we announce the others.
     /// `inner`: the other end of the team's pair, if it has one.
@@ -34,14 +29,11 @@ private:
         bool only_without_address = false;
     };
 
-    Announcer(const Log& log, const Observer& observer, PacketSocket& socket)
-        : socket_(socket), log_(log), observer_(observer) {}
+    explicit Announcer(TeamContext& context) : context_(context) {}
     void next(Round& round);
     void send(const Round& round);
 
-    PacketSocket& socket_;
-    const Log& log_;
-    const Observer& observer_;
+    TeamContext& context_;
     Round peers_{.what = What::peers}, groups_{.what = What::groups};
 };
 

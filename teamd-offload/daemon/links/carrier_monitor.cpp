@@ -9,12 +9,11 @@ namespace teamo {
 /// The longest delay until a lost link is detected; costs a hundred wake-ups per second.
 constexpr std::chrono::milliseconds poll_period{10};
 
-Result<std::unique_ptr<CarrierMonitor>> CarrierMonitor::make(sd_event* loop, const Log& log,
-                                                             Observer& observer) {
-    std::unique_ptr<CarrierMonitor> monitor(new CarrierMonitor(loop, log, observer));
-    monitor->timer_ = TEAMO_TRY(Timer::make(loop, [self = monitor.get()] { self->poll_counts(); }));
-    monitor->reread_ = TEAMO_TRY(Deferred::make(loop, Priority::link, [self = monitor.get()] {
-        self->observer_.reread(std::exchange(self->unread_, {}));
+Result<std::unique_ptr<CarrierMonitor>> CarrierMonitor::make(TeamContext& context) {
+    std::unique_ptr<CarrierMonitor> monitor(new CarrierMonitor(context));
+    monitor->timer_ = TEAMO_TRY(Timer::make(context.loop, [self = monitor.get()] { self->poll_counts(); }));
+    monitor->reread_ = TEAMO_TRY(Deferred::make(context.loop, Priority::link, [self = monitor.get()] {
+        self->context_.observer->reread(std::exchange(self->unread_, {}));
     }));
     return monitor;
 }
@@ -22,18 +21,18 @@ Result<std::unique_ptr<CarrierMonitor>> CarrierMonitor::make(sd_event* loop, con
 void CarrierMonitor::follow(const std::set<IfIndex>& ports) {
     std::set<IfIndex> late;
     for (const auto port : ports)
-        if (const auto* link = find_link(observer_.links(), port); link != nullptr && events_are_late(*link))
+        if (const auto* link = context_.link(port); link != nullptr && events_are_late(*link))
             late.insert(port);
     if (!late.empty() && !std::exchange(decided_, true)) {
         const auto traced = trace();
-        log_(Level::debug, traced ? "lost carriers are reported at once, by fentry programs"
-                                  : fmt::format("lost carriers are polled every {} ms: {}",
-                                                poll_period.count(), traced.error().text));
+        context_.log(Level::debug, traced ? "lost carriers are reported at once, by fentry programs"
+                                          : fmt::format("lost carriers are polled every {} ms: {}",
+                                                        poll_period.count(), traced.error().text));
     }
     // A port that was reported as not running comes back with an event at once, because its queues restart
     // (qdisc_tx_changing).
     const auto comes_back_with_event = [this](IfIndex port) {
-        const auto& link = observer_.links().at(port);
+        const auto& link = context_.links().at(port);
         return !link.is_up() || (link.flags & IFF_RUNNING) == 0;
     };
     if (!programs_) std::erase_if(late, comes_back_with_event);
@@ -46,7 +45,7 @@ void CarrierMonitor::follow(const std::set<IfIndex>& ports) {
     if (programs_) {
         const auto done = programs_->watch(late);
         again_ = !done;
-        failure_(log_, Level::warning,
+        failure_(context_.log, Level::warning,
                  "a lost carrier may be detected up to 1 s late: ", done ? "" : done.error().text);
     } else {
         poll(late);
@@ -57,15 +56,15 @@ void CarrierMonitor::follow(const std::set<IfIndex>& ports) {
 
 Result<> CarrierMonitor::trace() {
     auto programs = TEAMO_TRY(CarrierWatch::open());
-    io_ = TEAMO_TRY(Io::make(loop_, programs.fd(), EPOLLIN, Priority::link,
+    io_ = TEAMO_TRY(Io::make(context_.loop, programs.fd(), EPOLLIN, Priority::link,
                              [this](std::uint32_t) { report(programs_->receive()); }));
     programs_ = std::move(programs);
     return {};
 }
 
 void CarrierMonitor::report(const CarrierWatch::Changes& changes) {
-    if (!changes.lost.empty()) observer_.lost_carrier(changes.lost);
-    if (!changes.back.empty()) observer_.reread(changes.back);
+    if (!changes.lost.empty()) context_.observer->lost_carrier(changes.lost);
+    if (!changes.back.empty()) context_.observer->reread(changes.back);
 }
 
 /// Reads the losses before the changes, and poll_counts() in the other order, so that a loss between the two
@@ -82,12 +81,13 @@ void CarrierMonitor::poll(const std::set<IfIndex>& ports) {
     std::erase_if(polled_, [&ports](const auto& entry) { return !ports.contains(entry.first); });
     for (const auto port : ports) {
         if (polled_.contains(port)) continue;
-        const auto& link = observer_.links().at(port);
+        const auto& link = context_.links().at(port);
         if (auto polled = start_counting(link))
             polled_.emplace(port, std::move(*polled));
         else
-            log_(Level::debug, fmt::format("port {}: a lost carrier may be detected up to 1 s late: {}",
-                                           link.name, polled.error().text));
+            context_.log(Level::debug,
+                         fmt::format("port {}: a lost carrier may be detected up to 1 s late: {}", link.name,
+                                     polled.error().text));
     }
     if (polled_.empty())
         timer_->stop();

@@ -5,9 +5,8 @@
 // events are not delayed cost nothing.
 #pragma once
 
-#include "daemon/context/log.h"
 #include "daemon/context/loop.h"
-#include "daemon/context/observer.h"
+#include "daemon/context/team_context.h"
 #include "datapath/carrier_watch.h"
 #include "kernel/files/device_files.h"
 
@@ -20,14 +19,13 @@ namespace teamo {
 
 class CarrierMonitor {
 public:
-    static Result<std::unique_ptr<CarrierMonitor>> make(sd_event* loop, const Log& log, Observer& observer);
+    static Result<std::unique_ptr<CarrierMonitor>> make(TeamContext& context);
 
     /// Sets the team's ports. Call it after each pass, with the observer up to date.
     void follow(const std::set<IfIndex>& ports);
 
 private:
-    CarrierMonitor(sd_event* loop, const Log& log, Observer& observer)
-        : loop_(loop), log_(log), observer_(observer) {}
+    explicit CarrierMonitor(TeamContext& context) : context_(context) {}
     Result<> trace();
     void report(const CarrierWatch::Changes& changes);
     void poll(const std::set<IfIndex>& ports);
@@ -39,9 +37,7 @@ private:
     };
     static Result<Polled> start_counting(const Link& link);
 
-    sd_event* loop_;
-    const Log& log_;
-    Observer& observer_;
+    TeamContext& context_;
     bool decided_ = false; ///< programs or polling; false: no port has needed either yet
     std::optional<CarrierWatch> programs_;
     std::optional<Io> io_;

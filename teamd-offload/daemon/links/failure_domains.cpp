@@ -21,10 +21,9 @@ constexpr std::chrono::seconds lldp_pause{1};
 
 } // namespace
 
-Result<std::unique_ptr<FailureDomains>> FailureDomains::make(sd_event* loop, TeamContext& context,
-                                                             std::function<void()> request_pass) {
-    std::unique_ptr<FailureDomains> domains(new FailureDomains(loop, context, std::move(request_pass)));
-    domains->timer_ = TEAMO_TRY(Timer::make(loop, [self = domains.get()] { self->resume(); }));
+Result<std::unique_ptr<FailureDomains>> FailureDomains::make(TeamContext& context) {
+    std::unique_ptr<FailureDomains> domains(new FailureDomains(context));
+    domains->timer_ = TEAMO_TRY(Timer::make(context.loop, [self = domains.get()] { self->resume(); }));
     return domains;
 }
 
@@ -44,7 +43,7 @@ void FailureDomains::follow(const std::set<IfIndex>& ports) {
 }
 
 void FailureDomains::note_change() {
-    if (std::holds_alternative<ActiveBackupRunner>(context_.config().runner)) request_pass_();
+    if (std::holds_alternative<ActiveBackupRunner>(context_.config().runner)) context_.request_pass();
 }
 
 /// Not known while /sys does not show the device: it is being renamed, or /sys shows another namespace.
@@ -63,7 +62,7 @@ Result<> FailureDomains::listen(IfIndex index, Port& port) {
                                                      .receive_buffer = lldp_receive_buffer}));
     for (const auto& group : std::span(lldp::groups).subspan(1))
         TEAMO_TRY(socket.add_group(group));
-    port.io = std::make_unique<Io>(TEAMO_TRY(Io::make(loop_, socket.fd(), EPOLLIN, Priority::timer,
+    port.io = std::make_unique<Io>(TEAMO_TRY(Io::make(context_.loop, socket.fd(), EPOLLIN, Priority::timer,
                                                       [this, index](std::uint32_t) { read(index); })));
     port.socket = std::move(socket);
     port.failure.clear();

@@ -9,7 +9,6 @@
 #include "kernel/packets/packet_socket.h"
 #include "lldp/neighbours.h"
 
-#include <functional>
 #include <memory>
 #include <set>
 
@@ -17,9 +16,7 @@ namespace teamo {
 
 class FailureDomains {
 public:
-    /// `request_pass`: makes the loop run a pass soon.
-    static Result<std::unique_ptr<FailureDomains>> make(sd_event* loop, TeamContext& context,
-                                                        std::function<void()> request_pass);
+    static Result<std::unique_ptr<FailureDomains>> make(TeamContext& context);
 
     void follow(const std::set<IfIndex>& ports);
     /// As far as known now.
@@ -35,8 +32,7 @@ private:
         LogOnce failure{};
     };
 
-    FailureDomains(sd_event* loop, TeamContext& context, std::function<void()> request_pass)
-        : loop_(loop), context_(context), request_pass_(std::move(request_pass)) {}
+    explicit FailureDomains(TeamContext& context) : context_(context) {}
     /// Does not request a pass for the other runners: only activebackup decides by it.
     void note_change();
     void read_place(IfIndex index, Port& port);
@@ -44,9 +40,7 @@ private:
     void read(IfIndex index);
     void resume();
 
-    sd_event* loop_;
     TeamContext& context_;
-    std::function<void()> request_pass_;
     std::optional<Timer> timer_; ///< ends the pauses
     std::map<IfIndex, Port> ports_;
 };

@@ -37,10 +37,6 @@ Result<GuardSight> read_sight(const Links& links, IfIndex team) {
 
 } // namespace
 
-std::unique_ptr<Guard> Guard::make(sd_event* loop, TeamContext& context) {
-    return std::unique_ptr<Guard>(new Guard(loop, context));
-}
-
 Result<> Guard::attach(IfIndex port) {
     auto done = put(port);
     if (!done && is_passing(done.error()))
@@ -68,8 +64,8 @@ Result<> Guard::start() {
         TEAMO_TRY(NetlinkSocket::listen(NETLINK_ROUTE, {RTNLGRP_IPV4_IFADDR, RTNLGRP_IPV6_IFADDR,
                                                         RTNLGRP_IPV4_NETCONF, RTNLGRP_IPV6_NETCONF}));
     TEAMO_TRY(listen_to_local_routes(events));
-    auto read_soon = TEAMO_TRY(Deferred::make(loop_, Priority::timer, [this] { update(); }));
-    auto io = TEAMO_TRY(Io::make(loop_, events.fd(), EPOLLIN, Priority::timer, [this](std::uint32_t) {
+    auto read_soon = TEAMO_TRY(Deferred::make(context_.loop, Priority::timer, [this] { update(); }));
+    auto io = TEAMO_TRY(Io::make(context_.loop, events.fd(), EPOLLIN, Priority::timer, [this](std::uint32_t) {
         static_cast<void>(running_->events.receive({})); // lost or not: everything is read again
         running_->read_soon->soon();
     }));

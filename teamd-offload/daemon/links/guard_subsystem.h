@@ -9,7 +9,6 @@
 #include "kernel/netlink/netlink_socket.h"
 #include "plan/team/guard_plan.h"
 
-#include <memory>
 #include <optional>
 #include <set>
 
@@ -17,7 +16,7 @@ namespace teamo {
 
 class Guard {
 public:
-    static std::unique_ptr<Guard> make(sd_event* loop, TeamContext& context);
+    explicit Guard(TeamContext& context) : context_(context) {}
 
     /// Puts the program on a port, in place of an earlier daemon's, or removes it if the guard is off.
     Result<> attach(IfIndex port);
@@ -43,14 +42,12 @@ private:
         LogOnce failure{};
     };
 
-    Guard(sd_event* loop, TeamContext& context) : loop_(loop), context_(context) {}
     bool is_on() const { return context_.config().guard != GuardMode::off; }
     Result<> start();
     Result<> put(IfIndex port);
     void update();
     std::vector<Link> devices() const;
 
-    sd_event* loop_;
     TeamContext& context_;
     std::set<IfIndex> ports_, due_;
     std::optional<Running> running_; ///< none: the guard is off, or could not start

@@ -32,11 +32,10 @@ bool lasts(const lacp::PortStatus& status) {
 
 } // namespace
 
-Result<std::unique_ptr<LacpFrames>> LacpFrames::make(sd_event* loop, const Log& log,
-                                                     std::function<lacp::System*()> system,
-                                                     std::function<void()> request_pass) {
-    std::unique_ptr<LacpFrames> frames(new LacpFrames(loop, log, std::move(system), std::move(request_pass)));
-    frames->timer_ = TEAMO_TRY(Timer::make(loop, [self = frames.get()] { self->keep_time(); }));
+Result<std::unique_ptr<LacpFrames>> LacpFrames::make(TeamContext& context,
+                                                     std::function<lacp::System*()> system) {
+    std::unique_ptr<LacpFrames> frames(new LacpFrames(context, std::move(system)));
+    frames->timer_ = TEAMO_TRY(Timer::make(context.loop, [self = frames.get()] { self->keep_time(); }));
     return frames;
 }
 
@@ -59,13 +58,13 @@ void LacpFrames::forget_others(const std::vector<Port>& ports) {
 
 void LacpFrames::open(const Port& port) {
     auto socket = PortSocket::open(port.index, {.protocol = lacp::ether_slow, .group = lacp::slow_protocols});
-    auto io = socket ? Io::make(loop_, socket->fd(), EPOLLIN, Priority::timer,
+    auto io = socket ? Io::make(context_.loop, socket->fd(), EPOLLIN, Priority::timer,
                                 [this, index = port.index](std::uint32_t) {
-                                    if (read(index)) request_pass_();
+                                    if (read(index)) context_.request_pass();
                                 })
                      : tl::unexpected(socket.error());
     if (!io)
-        return refused_[port.index](log_, Level::error, fmt::format("port {}: no LACP: ", port.name),
+        return refused_[port.index](context_.log, Level::error, fmt::format("port {}: no LACP: ", port.name),
                                     io.error().text);
     refused_.erase(port.index);
     wires_.insert_or_assign(
@@ -112,7 +111,7 @@ void LacpFrames::keep_time() {
     if (system == nullptr) return;
     const bool read = read_all(); // before a timeout is believed
     if (system->step(Clock::now()) || read)
-        request_pass_(); // which sends, after the tables
+        context_.request_pass(); // which sends, after the tables
     else
         send_due();
 }
@@ -143,7 +142,7 @@ void LacpFrames::send(lacp::System& system, const lacp::Outgoing& outgoing) {
     if (sent)
         wire.failure.clear();
     else if (!outgoing.is_last)
-        wire.failure(log_, Level::warning, fmt::format("port {}: no LACPDU sent: ", wire.port.name),
+        wire.failure(context_.log, Level::warning, fmt::format("port {}: no LACPDU sent: ", wire.port.name),
                      sent.error().text);
 }
 
@@ -156,18 +155,19 @@ void LacpFrames::log_reason(Wire& wire, const lacp::PortStatus& status) {
     if (status.not_selected == lacp::NotSelected::none) {
         wire.logged = now;
         if (status.fallback)
-            log_(Level::notice, fmt::format("port {} carries without a LACP partner (fallback)", name),
-                 message_id::none, {{"PORT", name}});
+            context_.log(Level::notice,
+                         fmt::format("port {} carries without a LACP partner (fallback)", name),
+                         message_id::none, {{"PORT", name}});
         else
-            log_(Level::info,
-                 fmt::format("port {}: LACP partner {}, key {}, port {}", name,
-                             text_of(status.partner.system.address), status.partner.key,
-                             status.partner.port.number),
-                 message_id::none, {{"PORT", name}});
+            context_.log(Level::info,
+                         fmt::format("port {}: LACP partner {}, key {}, port {}", name,
+                                     text_of(status.partner.system.address), status.partner.key,
+                                     status.partner.port.number),
+                         message_id::none, {{"PORT", name}});
     } else if (lasts(status)) {
         wire.logged = now;
-        log_(Level::warning, fmt::format("port {} is not used: {}", name, status.reason), message_id::none,
-             {{"PORT", name}});
+        context_.log(Level::warning, fmt::format("port {} is not used: {}", name, status.reason),
+                     message_id::none, {{"PORT", name}});
     }
 }
 

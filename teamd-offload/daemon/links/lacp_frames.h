@@ -4,8 +4,8 @@
 // why a port does not carry.
 #pragma once
 
-#include "daemon/context/log.h"
 #include "daemon/context/loop.h"
+#include "daemon/context/team_context.h"
 #include "kernel/packets/packet_socket.h"
 #include "lacp/system.h"
 #include "model/observation.h"
@@ -25,10 +25,9 @@ public:
         MacAddress source; ///< of its frames
     };
 
-    /// `system`: nullptr if the runner is another one. `request_pass`: makes the loop run a pass soon.
-    static Result<std::unique_ptr<LacpFrames>> make(sd_event* loop, const Log& log,
-                                                    std::function<lacp::System*()> system,
-                                                    std::function<void()> request_pass);
+    /// `system`: nullptr if the runner is another one.
+    static Result<std::unique_ptr<LacpFrames>> make(TeamContext& context,
+                                                    std::function<lacp::System*()> system);
 
     /// Listens on these ports too.
     void listen(const std::vector<Port>& ports);
@@ -52,9 +51,8 @@ private:
         std::optional<std::tuple<lacp::NotSelected, bool, lacp::PortInfo>> logged{};
     };
 
-    LacpFrames(sd_event* loop, const Log& log, std::function<lacp::System*()> system,
-               std::function<void()> request_pass)
-        : loop_(loop), log_(log), system_(std::move(system)), request_pass_(std::move(request_pass)) {}
+    LacpFrames(TeamContext& context, std::function<lacp::System*()> system)
+        : context_(context), system_(std::move(system)) {}
     void open(const Port& port);
     /// True: something may have changed.
     bool read(IfIndex port);
@@ -62,10 +60,8 @@ private:
     void send(lacp::System& system, const lacp::Outgoing& outgoing);
     void log_reason(Wire& wire, const lacp::PortStatus& status);
 
-    sd_event* loop_;
-    const Log& log_;
+    TeamContext& context_;
     std::function<lacp::System*()> system_;
-    std::function<void()> request_pass_;
     std::optional<Timer> timer_;
     std::map<IfIndex, Wire> wires_;
     std::map<IfIndex, LogOnce> refused_; ///< ports where no socket could be opened

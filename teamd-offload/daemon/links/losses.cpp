@@ -15,11 +15,10 @@ constexpr std::chrono::seconds errors_interval{1};
 
 } // namespace
 
-Result<std::unique_ptr<Losses>> Losses::make(sd_event* loop, TeamContext& context,
-                                             std::function<void()> request_pass) {
+Result<std::unique_ptr<Losses>> Losses::make(TeamContext& context) {
     auto socket = TEAMO_TRY(NetlinkSocket::open(NETLINK_ROUTE));
-    std::unique_ptr<Losses> losses(new Losses(context, std::move(request_pass), std::move(socket)));
-    losses->timer_ = TEAMO_TRY(Timer::make(loop, [self = losses.get()] { self->look(); }));
+    std::unique_ptr<Losses> losses(new Losses(context, std::move(socket)));
+    losses->timer_ = TEAMO_TRY(Timer::make(context.loop, [self = losses.get()] { self->look(); }));
     return losses;
 }
 
@@ -164,7 +163,7 @@ void Losses::judge(const Port& port, Clock::time_point now) {
         }
         is_out = known.state->is_out();
     }
-    if (std::exchange(known.is_out, is_out) != is_out) request_pass_();
+    if (std::exchange(known.is_out, is_out) != is_out) context_.request_pass();
 }
 
 /// Once for each kind of evidence: its numbers change all the time.

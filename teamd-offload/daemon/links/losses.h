@@ -4,7 +4,6 @@
 // there is traffic, logs what LossDetector finds, and carries out the link watch "loss" (docs/adr/0026).
 #pragma once
 
-#include "daemon/context/log.h"
 #include "daemon/context/loop.h"
 #include "daemon/context/team_context.h"
 #include "kernel/netlink/netlink_socket.h"
@@ -12,7 +11,6 @@
 #include "watch/loss_detector.h"
 #include "watch/loss_state.h"
 
-#include <functional>
 #include <map>
 #include <memory>
 
@@ -29,9 +27,7 @@ public:
         std::uint64_t carrier_losses = 0;
     };
 
-    /// `request_pass`: called when is_last() has changed for a port.
-    static Result<std::unique_ptr<Losses>> make(sd_event* loop, TeamContext& context,
-                                                std::function<void()> request_pass);
+    static Result<std::unique_ptr<Losses>> make(TeamContext& context);
 
     /// The ports and the tables since the last pass.
     void follow(std::vector<Port> ports, const Tables& tables);
@@ -42,8 +38,7 @@ public:
     LossStatus status(IfIndex port) const;
 
 private:
-    Losses(TeamContext& context, std::function<void()> request_pass, NetlinkSocket socket)
-        : context_(context), request_pass_(std::move(request_pass)), socket_(std::move(socket)) {}
+    Losses(TeamContext& context, NetlinkSocket socket) : context_(context), socket_(std::move(socket)) {}
     void look();
     std::optional<AllBucketCounters> read_buckets();
     void read_errors(Clock::time_point now);
@@ -59,7 +54,6 @@ private:
     };
 
     TeamContext& context_;
-    std::function<void()> request_pass_;
     NetlinkSocket socket_;
     std::optional<Timer> timer_;
     std::vector<Port> ports_;

@@ -30,10 +30,9 @@ std::string_view name_of(const LinkWatch& watch) { return link_watch_names[watch
 
 } // namespace
 
-Result<std::unique_ptr<Probes>> Probes::make(sd_event* loop, const Log& log,
-                                             std::function<void()> request_pass) {
-    std::unique_ptr<Probes> probes(new Probes(loop, log, std::move(request_pass)));
-    probes->tipc_timer_ = TEAMO_TRY(Timer::make(loop, [self = probes.get()] { self->request_pass_(); }));
+Result<std::unique_ptr<Probes>> Probes::make(TeamContext& context) {
+    std::unique_ptr<Probes> probes(new Probes(context));
+    probes->tipc_timer_ = TEAMO_TRY(Timer::make(context.loop, [&context] { context.request_pass(); }));
     return probes;
 }
 
@@ -44,13 +43,13 @@ void Probes::open(const Key& key, Ping& ping) {
         PortSocket::open(key.first, {.protocol = ETH_P_ALL,
                                      .filter = arp != nullptr ? arp_filter(arp->vlanid) : neighbour_filter(),
                                      .receive_buffer = receive_buffer});
-    auto io = socket ? Io::make(loop_, socket->fd(), EPOLLIN, Priority::timer,
+    auto io = socket ? Io::make(context_.loop, socket->fd(), EPOLLIN, Priority::timer,
                                 [this, key](std::uint32_t) {
-                                    if (read(key, PortSocket::frames_at_once)) request_pass_();
+                                    if (read(key, PortSocket::frames_at_once)) context_.request_pass();
                                 })
                      : tl::unexpected(socket.error());
     if (!io)
-        return ping.refused(log_, Level::error,
+        return ping.refused(context_.log, Level::error,
                             fmt::format("port {}: no link watch {}: ", ping.port, name_of(ping.watch)),
                             io.error().text);
     ping.refused.clear();
@@ -105,8 +104,8 @@ bool Probes::read(const Key& key, int most) {
 }
 
 void Probes::discard(const Key& key) {
-    constexpr int most = 256;             // more than the buffer holds
-    if (read(key, most)) request_pass_(); // an answer for another port
+    constexpr int most = 256;                     // more than the buffer holds
+    if (read(key, most)) context_.request_pass(); // an answer for another port
     pings_.at(key).answered = pings_.at(key).is_done = false;
 }
 
@@ -150,7 +149,7 @@ void Probes::listen() {
         for (const auto& [other, sender] : pings_)
             if (ping.socket && sender.watch == ping.watch && ping.addresses.insert(sender.mac).second)
                 if (auto added = ping.socket->add_address(sender.mac); !added)
-                    ping.refused(log_, Level::warning, fmt::format("port {}: ", ping.port),
+                    ping.refused(context_.log, Level::warning, fmt::format("port {}: ", ping.port),
                                  added.error().text);
 }
 
@@ -191,7 +190,7 @@ void Probes::resolve(Ping& ping) {
     const auto find = [&](const std::string& host, bool ipv6) {
         const auto address = hosts_.find(host, ipv6, Clock::now());
         if (const auto failure = hosts_.failure(host, ipv6); !failure.empty())
-            ping.unresolved(log_, Level::warning,
+            ping.unresolved(context_.log, Level::warning,
                             fmt::format("port {}: link watch {}: ", ping.port, name_of(ping.watch)),
                             fmt::format("host {}: {}", host, failure));
         return address;
@@ -216,7 +215,7 @@ bool Probes::send(const Key& key, Ping& ping) {
     if (auto sent = ping.socket->send(frame); sent)
         ping.refused.clear();
     else
-        ping.refused(log_, Level::warning, fmt::format("port {}: no probe sent: ", ping.port),
+        ping.refused(context_.log, Level::warning, fmt::format("port {}: no probe sent: ", ping.port),
                      sent.error().text);
     return true;
 }
@@ -224,15 +223,15 @@ bool Probes::send(const Key& key, Ping& ping) {
 void Probes::follow_tipc(bool wanted) {
     if (!wanted || tipc_) return;
     auto links = TipcLinks::open();
-    auto io = links ? Io::make(loop_, links->fd(), EPOLLIN, Priority::link,
+    auto io = links ? Io::make(context_.loop, links->fd(), EPOLLIN, Priority::link,
                                [this](std::uint32_t) {
-                                   request_pass_();
+                                   context_.request_pass();
                                    if (!tipc_ || tipc_->read()) return;
                                    tipc_io_.reset(); // closed; opened again by the next pass
                                    tipc_.reset();
                                })
                     : tl::unexpected(links.error());
-    if (!io) return tipc_refused_(log_, Level::error, "no link watch tipc: ", io.error().text);
+    if (!io) return tipc_refused_(context_.log, Level::error, "no link watch tipc: ", io.error().text);
     tipc_ = std::move(*links);
     tipc_io_ = std::make_unique<Io>(std::move(*io));
     tipc_settled_ = Clock::now() + tipc_settle_time;

@@ -4,14 +4,13 @@
 // is decided by PortWatch.
 #pragma once
 
-#include "daemon/context/log.h"
 #include "daemon/context/loop.h"
+#include "daemon/context/team_context.h"
 #include "kernel/packets/host_lookup.h"
 #include "kernel/packets/packet_socket.h"
 #include "kernel/packets/tipc_links.h"
 #include "watch/port_watch.h"
 
-#include <functional>
 #include <map>
 #include <memory>
 #include <set>
@@ -31,9 +30,7 @@ public:
         PortWatch* watch = nullptr; ///< for this call
     };
 
-    /// `request_pass`: makes the loop run a pass soon.
-    static Result<std::unique_ptr<Probes>> make(sd_event* loop, const Log& log,
-                                                std::function<void()> request_pass);
+    static Result<std::unique_ptr<Probes>> make(TeamContext& context);
 
     /// Before the watches are stepped, because a missing answer may have arrived. Then note_answers().
     void read_all();
@@ -58,8 +55,7 @@ private:
     };
     using Key = std::pair<IfIndex, std::size_t>; ///< the port and the number of its watch
 
-    Probes(sd_event* loop, const Log& log, std::function<void()> request_pass)
-        : loop_(loop), log_(log), request_pass_(std::move(request_pass)) {}
+    explicit Probes(TeamContext& context) : context_(context) {}
     void open(const Key& key, Ping& ping);
     void update(const Port& port, std::size_t watch);
     void listen();
@@ -75,9 +71,7 @@ private:
     void pause(const std::vector<Port>& ports);
     void follow_tipc(bool wanted);
 
-    sd_event* loop_;
-    const Log& log_;
-    std::function<void()> request_pass_;
+    TeamContext& context_;
     HostLookup hosts_;
     std::map<Key, Ping> pings_;
     std::optional<TipcLinks> tipc_;

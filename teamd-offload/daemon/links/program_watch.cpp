@@ -11,12 +11,13 @@
 
 namespace teamo {
 
-Result<std::unique_ptr<ProgramWatch>> ProgramWatch::make(sd_event* loop, TeamContext& context) {
+Result<std::unique_ptr<ProgramWatch>> ProgramWatch::make(TeamContext& context) {
     auto events = TEAMO_TRY(NetlinkSocket::listen(NETLINK_ROUTE, {RTNLGRP_TC}));
-    std::unique_ptr<ProgramWatch> watch(new ProgramWatch(loop, context, std::move(events)));
+    std::unique_ptr<ProgramWatch> watch(new ProgramWatch(context, std::move(events)));
     auto* self = watch.get();
-    watch->check_soon_ = TEAMO_TRY(Deferred::make(loop, Priority::link, [self] { self->check_changed(); }));
-    watch->io_ = TEAMO_TRY(Io::make(loop, self->events_.fd(), EPOLLIN, Priority::link,
+    watch->check_soon_ =
+        TEAMO_TRY(Deferred::make(context.loop, Priority::link, [self] { self->check_changed(); }));
+    watch->io_ = TEAMO_TRY(Io::make(context.loop, self->events_.fd(), EPOLLIN, Priority::link,
                                     [self](std::uint32_t) { self->read_events(); }));
     return watch;
 }
@@ -52,7 +53,7 @@ void ProgramWatch::watch_rules(bool on) {
     auto events = NetlinkSocket::listen(NETLINK_NETFILTER, {NFNLGRP_NFTABLES});
     if (!events) return; // no nftables: what catch_accepted() asks for is refused
     rule_events_ = std::move(*events);
-    auto io = Io::make(loop_, rule_events_->fd(), EPOLLIN, Priority::link, [this](std::uint32_t) {
+    auto io = Io::make(context_.loop, rule_events_->fd(), EPOLLIN, Priority::link, [this](std::uint32_t) {
         static_cast<void>(rule_events_->receive([](const nlmsghdr*) {}));
         shadowed_.reset(); // also after an event of our own: then nothing is written
         check_soon_->soon();

@@ -20,7 +20,7 @@ namespace teamo {
 
 class ProgramWatch {
 public:
-    static Result<std::unique_ptr<ProgramWatch>> make(sd_event* loop, TeamContext& context);
+    static Result<std::unique_ptr<ProgramWatch>> make(TeamContext& context);
 
     /// Every second: what has no event (tcx, netkit), and one device after the other for lost events.
     void poll();
@@ -28,8 +28,8 @@ public:
     std::vector<ProgramStatus> status() const;
 
 private:
-    ProgramWatch(sd_event* loop, TeamContext& context, NetlinkSocket events)
-        : loop_(loop), context_(context), events_(std::move(events)) {}
+    ProgramWatch(TeamContext& context, NetlinkSocket events)
+        : context_(context), events_(std::move(events)) {}
     void read_events();
     void check_changed();
     void catch_accepted();
@@ -38,7 +38,6 @@ private:
     void report(const std::vector<LostProgram>& lost) const;
     void report_others();
 
-    sd_event* loop_;
     TeamContext& context_;
     NetlinkSocket events_; ///< of qdiscs and filters
     std::optional<Io> io_;

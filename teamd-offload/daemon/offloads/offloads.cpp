@@ -47,11 +47,10 @@ Features as_seen(Features features, bool is_team) {
 
 } // namespace
 
-Result<std::unique_ptr<Offloads>> Offloads::make(sd_event* loop, TeamContext& context,
-                                                 std::function<void()> request_pass) {
-    std::unique_ptr<Offloads> offloads(new Offloads(context, std::move(request_pass)));
+Result<std::unique_ptr<Offloads>> Offloads::make(TeamContext& context) {
+    std::unique_ptr<Offloads> offloads(new Offloads(context));
     offloads->trial_limit_ =
-        TEAMO_TRY(Timer::make(loop, [self = offloads.get()] { self->end_silent_trial(); }));
+        TEAMO_TRY(Timer::make(context.loop, [self = offloads.get()] { self->end_silent_trial(); }));
     auto events = EthtoolEvents::open();
     if (!events) {
         context.log(Level::warning,
@@ -59,7 +58,7 @@ Result<std::unique_ptr<Offloads>> Offloads::make(sd_event* loop, TeamContext& co
         return offloads;
     }
     offloads->events_ = std::move(*events);
-    offloads->io_ = TEAMO_TRY(Io::make(loop, offloads->events_->fd(), EPOLLIN, Priority::timer,
+    offloads->io_ = TEAMO_TRY(Io::make(context.loop, offloads->events_->fd(), EPOLLIN, Priority::timer,
                                        [self = offloads.get()](std::uint32_t) { self->take_events(); }));
     return offloads;
 }
@@ -76,7 +75,7 @@ void Offloads::take_events() {
         new_modes_.insert(device.index);
         ours = true;
     }
-    if (ours) request_pass_();
+    if (ours) context_.request_pass();
 }
 
 const Offloads::Device& Offloads::find(IfIndex index) const {

@@ -12,7 +12,6 @@
 #include "plan/team/offload_plan.h"
 #include "plan/team/repair.h"
 
-#include <functional>
 #include <memory>
 #include <set>
 #include <vector>
@@ -21,8 +20,7 @@ namespace teamo {
 
 class Offloads {
 public:
-    static Result<std::unique_ptr<Offloads>> make(sd_event* loop, TeamContext& context,
-                                                  std::function<void()> request_pass);
+    static Result<std::unique_ptr<Offloads>> make(TeamContext& context);
     ~Offloads() { end_trial(); }
 
     /// Sets the offloads of a new port as the contract says. `kept`: the offloads that it had when it joined,
@@ -91,8 +89,7 @@ private:
         }
     };
 
-    Offloads(TeamContext& context, std::function<void()> request_pass)
-        : context_(context), request_pass_(std::move(request_pass)) {}
+    explicit Offloads(TeamContext& context) : context_(context) {}
     void take_events();
     const Device& find(IfIndex index) const;
     Result<> remember(const Device& port, const FeatureSettings& settings);
@@ -113,7 +110,6 @@ private:
     void restore_tso(PortBefore& port) const;
 
     TeamContext& context_;
-    std::function<void()> request_pass_;
     std::optional<EthtoolEvents> events_; ///< none: this kernel reports no changes
     std::optional<Io> io_;
     std::vector<Device> devices_;

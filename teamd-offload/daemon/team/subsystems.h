@@ -35,9 +35,8 @@ struct Subsystems {
     std::unique_ptr<Balancing> balancing;
     std::unique_ptr<Workers> workers;
 
-    /// `request_pass`: makes the loop run a pass soon. `lacp`: as LacpFrames::make() needs it.
-    Result<> make(sd_event* loop, TeamContext& context, const std::function<void()>& request_pass,
-                  std::function<lacp::System*()> lacp);
+    /// `lacp`: as LacpFrames::make() needs it.
+    Result<> make(TeamContext& context, std::function<lacp::System*()> lacp);
 };
 
 } // namespace teamo

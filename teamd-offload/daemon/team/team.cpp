@@ -20,22 +20,20 @@ constexpr std::chrono::seconds unreported_interval{1};
 /// How long a stop tries to restore what was refused.
 constexpr std::chrono::seconds restore_patience{2};
 
-Result<> Subsystems::make(sd_event* loop, TeamContext& context, const std::function<void()>& request_pass,
-                          std::function<lacp::System*()> lacp) {
-    const auto& log = context.log;
-    carrier_monitor = TEAMO_TRY(CarrierMonitor::make(loop, log, *context.observer));
-    announcer = TEAMO_TRY(Announcer::make(loop, log, *context.observer, context.frames));
-    failure_domains = TEAMO_TRY(FailureDomains::make(loop, context, request_pass));
-    guard = Guard::make(loop, context);
-    program_watch = TEAMO_TRY(ProgramWatch::make(loop, context));
-    lacp_frames = TEAMO_TRY(LacpFrames::make(loop, log, std::move(lacp), request_pass));
-    probes = TEAMO_TRY(Probes::make(loop, log, request_pass));
-    losses = TEAMO_TRY(Losses::make(loop, context, request_pass));
-    offloads = TEAMO_TRY(Offloads::make(loop, context, request_pass));
-    interrupts = TEAMO_TRY(Interrupts::make(loop, context));
-    port_cpus = TEAMO_TRY(PortCpus::make(loop, log, *interrupts, request_pass));
-    balancing = TEAMO_TRY(Balancing::make(loop, context, *port_cpus, request_pass));
-    workers = TEAMO_TRY(Workers::make(loop, context, *interrupts));
+Result<> Subsystems::make(TeamContext& context, std::function<lacp::System*()> lacp) {
+    carrier_monitor = TEAMO_TRY(CarrierMonitor::make(context));
+    announcer = TEAMO_TRY(Announcer::make(context));
+    failure_domains = TEAMO_TRY(FailureDomains::make(context));
+    guard = std::make_unique<Guard>(context);
+    program_watch = TEAMO_TRY(ProgramWatch::make(context));
+    lacp_frames = TEAMO_TRY(LacpFrames::make(context, std::move(lacp)));
+    probes = TEAMO_TRY(Probes::make(context));
+    losses = TEAMO_TRY(Losses::make(context));
+    offloads = TEAMO_TRY(Offloads::make(context));
+    interrupts = TEAMO_TRY(Interrupts::make(context));
+    port_cpus = TEAMO_TRY(PortCpus::make(context, *interrupts));
+    balancing = TEAMO_TRY(Balancing::make(context, *port_cpus));
+    workers = TEAMO_TRY(Workers::make(context, *interrupts));
     return {};
 }
 
@@ -59,6 +57,7 @@ Result<std::unique_ptr<Team>> Team::start(Configuration configuration, Options o
     std::unique_ptr<Team> team(new Team({.configuration = std::move(configuration),
                                          .options = std::move(options),
                                          .log = log,
+                                         .loop = loop,
                                          .changed = std::move(changed),
                                          .control = std::move(control),
                                          .ethtool = std::move(ethtool),
@@ -66,20 +65,21 @@ Result<std::unique_ptr<Team>> Team::start(Configuration configuration, Options o
                                          .programs = std::move(programs),
                                          .datapath = std::move(datapath)},
                                         std::move(failed)));
-    if (auto opened = team->open(loop); !opened) {
+    if (auto opened = team->open(); !opened) {
         team->abandon();
         return tl::unexpected(opened.error());
     }
     return team;
 }
 
-Result<> Team::open(sd_event* loop) {
+Result<> Team::open() {
+    auto* loop = context.loop;
     context.observer = TEAMO_TRY(Observer::make(context.log, [this] { pass(); }));
     pass_soon_ = TEAMO_TRY(Deferred::make(loop, Priority::link, [this] { pass(); }));
     timer_ = TEAMO_TRY(Timer::make(loop, [this] { pass(); }));
     poll_timer_ = TEAMO_TRY(Timer::make(loop, [this] { poll_unreported(); }));
-    TEAMO_TRY(
-        subsystems.make(loop, context, [this] { pass_soon_->soon(); }, [this] { return reconciler.lacp(); }));
+    context.request_pass = [this] { pass_soon_->soon(); };
+    TEAMO_TRY(subsystems.make(context, [this] { return reconciler.lacp(); }));
     context.programs->set_note_clsact([this](IfIndex device) { return ports.entries().note_clsact(device); });
     const auto existing = TEAMO_TRY(find_device());
     TEAMO_TRY(existing ? adopt_device(*existing) : make_device());

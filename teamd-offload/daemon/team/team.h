@@ -64,7 +64,7 @@ private:
     Team(TeamContext context, std::function<void(Error)> failed)
         : TeamParts(std::move(context)), failed_(std::move(failed)) {}
 
-    Result<> open(sd_event* loop);
+    Result<> open();
     Result<std::optional<TeamDevice>> find_device();
     Result<> remove_existing();
     Result<> remove_half_made();
