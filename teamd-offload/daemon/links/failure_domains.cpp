@@ -62,8 +62,8 @@ Result<> FailureDomains::listen(IfIndex index, Port& port) {
                                                      .receive_buffer = lldp_receive_buffer}));
     for (const auto& group : std::span(lldp::groups).subspan(1))
         TEAMO_TRY(socket.add_group(group));
-    port.io = std::make_unique<Io>(TEAMO_TRY(Io::make(context_.loop, socket.fd(), EPOLLIN, Priority::timer,
-                                                      [this, index](std::uint32_t) { read(index); })));
+    port.io = TEAMO_TRY(Io::make(context_.loop, socket.fd(), EPOLLIN, Priority::timer,
+                                 [this, index](std::uint32_t) { read(index); }));
     port.socket = std::move(socket);
     port.failure.clear();
     return {};

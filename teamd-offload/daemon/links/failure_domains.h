@@ -27,7 +27,7 @@ private:
         std::optional<FailureDomain> place{}; ///< none: it could not be read yet
         lldp::Neighbours neighbours{};
         std::optional<PortSocket> socket{};
-        std::unique_ptr<Io> io{};
+        std::optional<Io> io{};
         bool pauses = false;
         LogOnce failure{};
     };

@@ -67,9 +67,8 @@ void LacpFrames::open(const Port& port) {
         return refused_[port.index](context_.log, Level::error, fmt::format("port {}: no LACP: ", port.name),
                                     io.error().text);
     refused_.erase(port.index);
-    wires_.insert_or_assign(
-        port.index,
-        Wire{.port = port, .socket = std::move(*socket), .io = std::make_unique<Io>(std::move(*io))});
+    wires_.insert_or_assign(port.index,
+                            Wire{.port = port, .socket = std::move(*socket), .io = std::move(*io)});
 }
 
 bool LacpFrames::read(IfIndex port) {

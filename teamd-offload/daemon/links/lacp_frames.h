@@ -45,7 +45,7 @@ private:
     struct Wire {
         Port port;
         PortSocket socket;
-        std::unique_ptr<Io> io{};
+        Io io;
         LogOnce failure{};
         /// What was logged last, whether by fallback, and the partner (without its state).
         std::optional<std::tuple<lacp::NotSelected, bool, lacp::PortInfo>> logged{};

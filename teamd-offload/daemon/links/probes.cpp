@@ -54,7 +54,7 @@ void Probes::open(const Key& key, Ping& ping) {
                             io.error().text);
     ping.refused.clear();
     ping.socket = std::move(*socket);
-    ping.io = std::make_unique<Io>(std::move(*io));
+    ping.io = std::move(*io);
 }
 
 /// As bond_arp_rcv() and bond_rcv_validate(): a port that does not carry also gets what the one that carries
@@ -233,7 +233,7 @@ void Probes::follow_tipc(bool wanted) {
                     : tl::unexpected(links.error());
     if (!io) return tipc_refused_(context_.log, Level::error, "no link watch tipc: ", io.error().text);
     tipc_ = std::move(*links);
-    tipc_io_ = std::make_unique<Io>(std::move(*io));
+    tipc_io_ = std::move(*io);
     tipc_settled_ = Clock::now() + tipc_settle_time;
     tipc_timer_->at(tipc_settled_);
 }

@@ -49,7 +49,7 @@ private:
         bool is_done = false; ///< answered in this period, and the watch knows it
         std::optional<PortSocket> socket{};
         std::set<MacAddress> addresses{}; ///< that the socket receives besides its device's
-        std::unique_ptr<Io> io{};
+        std::optional<Io> io{};
         LogOnce refused{}, unresolved{};
         std::optional<IpAddress> source{}, target{};
     };
@@ -75,7 +75,7 @@ private:
     HostLookup hosts_;
     std::map<Key, Ping> pings_;
     std::optional<TipcLinks> tipc_;
-    std::unique_ptr<Io> tipc_io_;
+    std::optional<Io> tipc_io_;
     std::optional<Timer> tipc_timer_;
     Clock::time_point tipc_settled_{};
     LogOnce tipc_refused_;
