@@ -33,8 +33,8 @@ static_assert(bucket_count == TEAMO_BUCKETS && max_ports + 1 == TEAMO_SLOTS);
 
 using Skeleton = Handle<teamo_forward, teamo_forward__destroy>;
 
-Result<> write(int map, std::uint32_t key, const void* value) {
-    if (bpf_map_update_elem(map, &key, value, BPF_ANY) < 0)
+Result<> write(const bpf_map* map, std::uint32_t key, const void* value) {
+    if (bpf_map_update_elem(bpf_map__fd(map), &key, value, BPF_ANY) < 0)
         return fail_errno(errno, "cannot write a BPF map");
     return {};
 }
@@ -82,16 +82,7 @@ struct ForwardPrograms::Loaded {
     Skeleton skeleton;
     std::optional<Entries> entries;
     teamo_link_reading reading = TEAMO_LINKS_UNSEEN;
-    int team() const { return bpf_map__fd(skeleton->maps.teamo_team); }
-    int live() const { return bpf_map__fd(skeleton->maps.teamo_live); }
-    int devices() const { return bpf_map__fd(skeleton->maps.teamo_devices); }
-    int there() const { return bpf_map__fd(skeleton->maps.teamo_there); }
-    int buckets() const { return bpf_map__fd(skeleton->maps.teamo_buckets); }
-    int last_sent() const { return bpf_map__fd(skeleton->maps.teamo_last_sent); }
-    int drains() const { return bpf_map__fd(skeleton->maps.teamo_drains); }
-    int cpu_slots() const { return bpf_map__fd(skeleton->maps.teamo_cpu_slots); }
-    int bucket_counters() const { return bpf_map__fd(skeleton->maps.teamo_bucket_counters); }
-    int counters() const { return bpf_map__fd(skeleton->maps.teamo_port_counters); }
+    const auto& maps() const { return skeleton->maps; }
     int learn_device() const { return bpf_program__fd(skeleton->progs.teamo_learn_device); }
 };
 
@@ -131,7 +122,7 @@ Result<ForwardPrograms> ForwardPrograms::load(teamo_exit exit, bool by_cpu) {
         if (done) break;
     }
     if (!done) return tl::unexpected(std::move(done.error()));
-    loaded->entries.emplace(TEAMO_TRY(Entries::open(loaded->buckets())));
+    loaded->entries.emplace(TEAMO_TRY(Entries::open(bpf_map__fd(loaded->maps().teamo_buckets))));
     return ForwardPrograms(std::move(loaded));
 }
 
@@ -149,7 +140,7 @@ bool ForwardPrograms::see_links() const { return loaded_->reading != TEAMO_LINKS
 
 Result<> ForwardPrograms::write_live(const LiveSlots& slots) {
     const teamo_live live{.tx = slots.transmit, .rx = slots.receive, .standby = abi_of(slots.standby)};
-    return write(loaded_->live(), 0, &live);
+    return write(loaded_->maps().teamo_live, 0, &live);
 }
 
 /// The tables decide alone about a device that cannot be learned.
@@ -163,15 +154,15 @@ Result<> ForwardPrograms::write_devices(const Tables& now, const Tables& next, b
             continue;
         teamo_device device{};
         if (learns) {
-            TEAMO_TRY(write(loaded_->devices(), slot, &device));
+            TEAMO_TRY(write(loaded_->maps().teamo_devices, slot, &device));
             if (note_device(slot, next.ports[slot])) learn_device(next.ports[slot]);
         }
         if (!next.ports[slot]) continue;
-        if (bpf_map_lookup_elem(loaded_->devices(), &slot, &device) < 0)
+        if (bpf_map_lookup_elem(bpf_map__fd(loaded_->maps().teamo_devices), &slot, &device) < 0)
             return fail_errno(errno, "cannot read a BPF map");
         device.waits = (next.waits & mask) != 0 ? 1 : 0;
         device.losses = next.carrier_losses[slot];
-        TEAMO_TRY(write(loaded_->devices(), slot, &device));
+        TEAMO_TRY(write(loaded_->maps().teamo_devices, slot, &device));
     }
     return {};
 }
@@ -179,8 +170,9 @@ Result<> ForwardPrograms::write_devices(const Tables& now, const Tables& next, b
 /// False if there is no such device: the programs do not use the slot then.
 bool ForwardPrograms::note_device(std::uint32_t slot, IfIndex port) const {
     const auto index = static_cast<std::uint32_t>(port.value);
-    if (port && bpf_map_update_elem(loaded_->there(), &slot, &index, BPF_ANY) == 0) return true;
-    static_cast<void>(bpf_map_delete_elem(loaded_->there(), &slot));
+    if (port && bpf_map_update_elem(bpf_map__fd(loaded_->maps().teamo_there), &slot, &index, BPF_ANY) == 0)
+        return true;
+    static_cast<void>(bpf_map_delete_elem(bpf_map__fd(loaded_->maps().teamo_there), &slot));
     return false;
 }
 
@@ -211,14 +203,14 @@ Result<> ForwardPrograms::write_team(const Tables& tables) {
     for (std::size_t slot = 0; slot < tables.ports.size(); ++slot)
         team.port_ifindex[slot] = tables.ports[slot].value;
     team.port_protocol = htons(tables.port_protocol);
-    return write(loaded_->team(), 0, &team);
+    return write(loaded_->maps().teamo_team, 0, &team);
 }
 
 Result<> ForwardPrograms::write_drains(const Tables& now, const Tables& next, bool all) {
     for (std::uint32_t slot = 0; slot < next.drain.size(); ++slot) {
         if (!all && now.drain[slot] == next.drain[slot]) continue;
         const auto nanoseconds = static_cast<std::uint64_t>(next.drain[slot].count());
-        TEAMO_TRY(write(loaded_->drains(), slot, &nanoseconds));
+        TEAMO_TRY(write(loaded_->maps().teamo_drains, slot, &nanoseconds));
     }
     return {};
 }
@@ -232,7 +224,7 @@ Result<> ForwardPrograms::write_cpu_slots(const Tables& now, const Tables& next,
     for (std::uint32_t cpu = 0; cpu < cpus; ++cpu) {
         const auto slot = slot_of(next, cpu);
         if (!all && slot_of(now, cpu) == slot) continue;
-        TEAMO_TRY(write(loaded_->cpu_slots(), cpu, &slot.value));
+        TEAMO_TRY(write(loaded_->maps().teamo_cpu_slots, cpu, &slot.value));
     }
     return {};
 }
@@ -241,7 +233,7 @@ Result<> ForwardPrograms::write_buckets(const Tables& now, const Tables& next, b
     // Counts the gap from now on: earlier packets were not timed.
     const auto start_gap = [this](std::uint32_t bucket) {
         const auto time = now_in_nanoseconds();
-        return write(loaded_->last_sent(), bucket, &time);
+        return write(loaded_->maps().teamo_last_sent, bucket, &time);
     };
     for (std::uint32_t bucket = 0; bucket < next.buckets.size(); ++bucket) {
         const bool begins = next.leaving[bucket] && now.leaving[bucket] != next.leaving[bucket];
@@ -272,11 +264,11 @@ bool ForwardPrograms::has_moved(std::uint8_t bucket) const {
 }
 
 Result<BucketCounters> ForwardPrograms::read_bucket(std::uint8_t bucket) {
-    return read_bucket_counters(loaded_->bucket_counters(), bucket);
+    return read_bucket_counters(bpf_map__fd(loaded_->maps().teamo_bucket_counters), bucket);
 }
 
 Result<AllBucketCounters> ForwardPrograms::read_buckets() {
-    return read_all_bucket_counters(loaded_->bucket_counters());
+    return read_all_bucket_counters(bpf_map__fd(loaded_->maps().teamo_bucket_counters));
 }
 
 Result<> ForwardPrograms::apply(const Tables& tables) {
@@ -309,7 +301,7 @@ Result<std::array<PortCounters, max_ports + 1>> ForwardPrograms::read_counters()
     std::vector<teamo_counters> each(static_cast<std::size_t>(cpus));
     std::array<PortCounters, max_ports + 1> counters{};
     for (std::uint32_t slot = 0; slot < counters.size(); ++slot) {
-        if (bpf_map_lookup_elem(loaded_->counters(), &slot, each.data()) < 0)
+        if (bpf_map_lookup_elem(bpf_map__fd(loaded_->maps().teamo_port_counters), &slot, each.data()) < 0)
             return fail_errno(errno, "cannot read a BPF map");
         for (const auto& cpu : each) {
             counters[slot].tx_packets += cpu.tx_packets;

@@ -8,8 +8,6 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
-#include <bit>
-#include <cstring>
 #include <vector>
 
 namespace teamo {
@@ -44,6 +42,13 @@ Result<> put_key(const bpf_map* map, const void* key) {
     const std::uint8_t is_there = 1;
     return change(bpf_map_update_elem(bpf_map__fd(map), key, &is_there, BPF_ANY),
                   "cannot write an address of the guard");
+}
+
+/// Into a map of one element.
+Result<> put_setting(const bpf_map* map, const void* value) {
+    const std::uint32_t first = 0;
+    return change(bpf_map_update_elem(bpf_map__fd(map), &first, value, BPF_ANY),
+                  "cannot write the settings of the guard");
 }
 
 Result<> remove_key(const bpf_map* map, const void* key) {
@@ -86,10 +91,7 @@ struct GuardProgram::Loaded {
             settings.ips |= teamo_guard_bit(address.bytes[address.ipv6 ? 15 : 3]);
         for (const auto& mac : tables.macs)
             settings.macs |= teamo_guard_bit(mac.bytes.back());
-        const std::uint32_t first = 0;
-        return change(
-            bpf_map_update_elem(bpf_map__fd(skeleton->maps.guard_settings), &first, &settings, BPF_ANY),
-            "cannot write the settings of the guard");
+        return put_setting(skeleton->maps.guard_settings, &settings);
     }
 };
 
@@ -137,10 +139,7 @@ Result<> GuardProgram::drop_until(Clock::time_point until) const {
     const auto nanoseconds =
         std::chrono::duration_cast<std::chrono::nanoseconds>(until.time_since_epoch()).count();
     const auto value = static_cast<std::uint64_t>(nanoseconds);
-    const std::uint32_t first = 0;
-    return change(
-        bpf_map_update_elem(bpf_map__fd(loaded_->skeleton->maps.guard_until), &first, &value, BPF_ANY),
-        "cannot write the settings of the guard");
+    return put_setting(loaded_->skeleton->maps.guard_until, &value);
 }
 
 Result<GuardCounters> GuardProgram::read_counters() const {

@@ -4,7 +4,6 @@
 #pragma once
 
 #include "kernel/netlink/netlink_socket.h"
-#include "model/config.h"
 #include "model/status.h"
 
 #include <array>

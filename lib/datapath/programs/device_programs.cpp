@@ -15,12 +15,8 @@ constexpr unsigned most_displacements = 3;
 constexpr int most_steps = 32;
 
 DeviceHook device_hook(Hook hook) {
-    switch (hook) {
-    case Hook::ingress: return DeviceHook::tcx_ingress;
-    case Hook::egress: return DeviceHook::tcx_egress;
-    case Hook::netkit: return DeviceHook::netkit_primary;
-    }
-    return DeviceHook::tcx_ingress;
+    constexpr std::array hooks{DeviceHook::tcx_ingress, DeviceHook::tcx_egress, DeviceHook::netkit_primary};
+    return hooks[static_cast<std::size_t>(hook)];
 }
 
 constexpr auto duty_of = [](const auto& program) { return program.wanted.duty; };
@@ -190,10 +186,6 @@ Result<bool> DevicePrograms::makes_clsact(IfIndex device, Hook hook, Duty duty) 
     const auto view = TEAMO_TRY(read({device, hook}));
     if (wanted_attachment(view, duty) == Attachment::device || !view.filters.empty()) return false;
     return TEAMO_TRY(read_hook_qdisc(socket_, device)).empty();
-}
-
-bool DevicePrograms::has_device(IfIndex device) const {
-    return std::ranges::any_of(places_, [device](const auto& entry) { return entry.first.first == device; });
 }
 
 std::set<IfIndex> DevicePrograms::devices() const {

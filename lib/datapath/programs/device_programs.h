@@ -86,7 +86,6 @@ public:
     /// (TC_ACT_OK, TCX_PASS), so that it does not see them.
     std::set<IfIndex> shadowed() const;
 
-    bool has_device(IfIndex device) const;
     std::set<IfIndex> devices() const;
     /// Compares the hooks of a device with what was attached, and puts back what is lost.
     std::vector<LostProgram> check(IfIndex device, Clock::time_point now);

@@ -16,16 +16,8 @@ const std::string team_kind = "team";
 /// drivers/net/team/team_core.c: __team_no_mode
 const std::string no_mode = "*NOMODE*";
 
-const char* mode_name(TransmitMode mode) {
-    switch (mode) {
-    case TransmitMode::hash: return "loadbalance";
-    case TransmitMode::roundrobin: return "roundrobin";
-    case TransmitMode::random: return "random";
-    case TransmitMode::broadcast: return "broadcast";
-    case TransmitMode::activebackup: return "activebackup";
-    }
-    return "";
-}
+/// The driver's names, by TransmitMode.
+constexpr std::array mode_names{"loadbalance", "roundrobin", "random", "broadcast", "activebackup"};
 
 std::vector<std::byte> bytes_of(const std::vector<sock_filter>& program) {
     const auto bytes = std::as_bytes(std::span(program));
@@ -127,7 +119,7 @@ Result<> TeamDatapath::detach_port(IfIndex port, bool made_clsact) {
 
 Result<> TeamDatapath::set_mode(TransmitMode mode) {
     const TeamOption option{.name = "mode"};
-    const std::string wanted = mode_name(mode);
+    const std::string wanted = mode_names[static_cast<std::size_t>(mode)];
     const auto now = driver_->get(option);
     if (now == TeamValue(wanted)) return {};
     auto set = driver_->set(option, wanted);

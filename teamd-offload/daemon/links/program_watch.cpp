@@ -23,11 +23,12 @@ Result<std::unique_ptr<ProgramWatch>> ProgramWatch::make(TeamContext& context) {
 }
 
 void ProgramWatch::read_events() {
-    const auto received = events_.receive([this](const nlmsghdr* message) {
+    const auto devices = context_.programs->devices();
+    const auto received = events_.receive([&](const nlmsghdr* message) {
         const auto device = device_of_tc_event(message);
-        if (device && context_.programs->has_device(*device)) changed_.insert(*device);
+        if (device && devices.contains(*device)) changed_.insert(*device);
     });
-    if (!received || *received == NetlinkSocket::Received::lost) changed_ = context_.programs->devices();
+    if (!received || *received == NetlinkSocket::Received::lost) changed_ = devices;
     if (!changed_.empty()) check_soon_->soon();
 }
 
