@@ -140,17 +140,12 @@ bool ControlServer::has_place(const Peer& peer) {
         return false;
     }
     if (!peer.is_reader()) return true;
-    switch (readers_.enter(peer.user, Clock::now())) {
-    case control::Readers::Place::given: return true;
-    case control::Readers::Place::user_has_too_many:
-        warn("too many control clients of one user; refused a connection",
-             fmt::format("user {}: ", peer.user));
-        return false;
-    case control::Readers::Place::too_many:
-        warn("too many control clients that are not root; refused a connection",
-             fmt::format("user {}: ", peer.user));
-        return false;
-    }
+    using Place = control::Readers::Place;
+    const auto place = readers_.enter(peer.user, Clock::now());
+    if (place == Place::given) return true;
+    warn(place == Place::too_many ? "too many control clients that are not root; refused a connection"
+                                  : "too many control clients of one user; refused a connection",
+         fmt::format("user {}: ", peer.user));
     return false;
 }
 

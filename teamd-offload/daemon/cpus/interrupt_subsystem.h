@@ -9,7 +9,6 @@
 #include "daemon/cpus/irqbalance_ban.h"
 #include "kernel/interrupts/port_interrupts.h"
 #include "kernel/interrupts/vector_groups.h"
-#include "model/observation.h"
 #include "model/status.h"
 #include "plan/interrupts/interrupt_plan.h"
 #include "plan/interrupts/interrupt_settings.h"
@@ -40,7 +39,6 @@ public:
     void end();
     /// False: restores everything, and changes nothing until true. Initially as the policy says.
     void manage(bool managed);
-    bool managed() const { return managed_; }
     /// Call it after a change of the configuration. manage() follows a new policy.
     void reconfigure(const InterruptConfig& before);
 

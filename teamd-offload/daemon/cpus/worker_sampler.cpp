@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "daemon/cpus/worker_sampler.h"
 
-#include "model/status.h"
+#include "kernel/cpus/cpus.h"
 #include "plan/workers/worker_plan.h"
+#include "workers/processes.h"
 
 #include <algorithm>
 #include <set>

@@ -3,7 +3,6 @@
 
 #include "base/clock.h"
 #include "base/result.h"
-#include "model/status.h"
 #include "plan/workers/worker_meter.h"
 #include "plan/workers/worker_plan.h"
 #include "workers/socket_traffic.h"

@@ -30,7 +30,6 @@ public:
     void start();
     /// False: releases all workers, and binds none until true.
     void manage(bool managed);
-    bool managed() const { return managed_; }
     /// Call it after a change of the configuration.
     void reconfigure(const std::vector<WorkerRule>& before);
     /// Binds a process by request. ESRCH: there is none. EBUSY: not managed, or RFS is on.

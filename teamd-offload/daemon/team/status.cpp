@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "balance/buckets.h"
 #include "daemon/team/team.h"
 
 #include <unistd.h>
-
-#include <algorithm>
 
 namespace teamo {
 namespace {
