@@ -193,11 +193,8 @@ Result<> Run::begin_metrics() {
 void Run::write_metrics() {
     metrics_timer_->after(metrics_interval);
     const auto state = team_->state();
-    const auto written = replace_file(*options_.metrics_file, control::metrics_text({&state, 1}), 0644);
-    if (!written)
-        metrics_failure_(log_, Level::warning, "metrics: ", written.error().text);
-    else
-        metrics_failure_.clear();
+    metrics_failure_(log_, Level::warning, "metrics: ",
+                     replace_file(*options_.metrics_file, control::metrics_text({&state, 1}), 0644));
 }
 
 /// For systemctl status; not while the team is starting or stopping.

@@ -30,17 +30,12 @@ Result<> JournalKeeper::keep() {
 
 void JournalKeeper::save() {
     const auto kept = keep();
-    if (kept) {
-        failure_.clear();
-        patience_ = {};
-        return;
-    }
-    failure_(log_, Level::error, "", kept.error().text);
-    patience_.refused(Clock::now());
+    failure_(log_, Level::error, "", kept);
+    await_passing(patience_, !kept, Clock::now());
 }
 
 std::optional<Clock::time_point> JournalKeeper::deadline() const {
-    return failure_.text().empty() ? std::nullopt : std::optional(patience_.next());
+    return patience_ ? std::optional(patience_->next()) : std::nullopt;
 }
 
 void JournalKeeper::remove_file() {

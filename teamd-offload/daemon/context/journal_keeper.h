@@ -51,9 +51,9 @@ public:
 private:
     std::string team_;
     const Log& log_;
-    Journal journal_, written_; ///< now, and in the file
-    LogOnce failure_;           ///< of save()
-    Patience patience_;
+    Journal journal_, written_;        ///< now, and in the file
+    LogOnce failure_;                  ///< of save()
+    std::optional<Patience> patience_; ///< after a failure of save()
 };
 
 } // namespace teamo

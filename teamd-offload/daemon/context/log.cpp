@@ -61,6 +61,10 @@ void Log::operator()(Level level, std::string_view text, std::string_view id, Fi
     }
 }
 
+void Log::port(Level level, std::string_view name, std::string_view text, std::string_view id) const {
+    (*this)(level, fmt::format("port {}{}", name, text), id, {{"PORT", name}});
+}
+
 void Log::to_journal(Level level, std::string_view text, std::string_view id, Fields fields) const {
     std::vector<std::string> kept{fmt::format("MESSAGE={}", text),
                                   fmt::format("PRIORITY={}", static_cast<int>(level)),

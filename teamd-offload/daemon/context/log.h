@@ -4,6 +4,8 @@
 // stderr is connected to it, to a terminal as plain text, or to the target of teamd's -l.
 #pragma once
 
+#include "base/result.h"
+
 #include <initializer_list>
 #include <string>
 #include <string_view>
@@ -56,6 +58,9 @@ public:
     using Fields = std::initializer_list<std::pair<std::string_view, std::string_view>>;
     void operator()(Level level, std::string_view text, std::string_view id = message_id::none,
                     Fields fields = {}) const;
+    /// A line of one port, "port NAMETEXT", with the field PORT.
+    void port(Level level, std::string_view name, std::string_view text,
+              std::string_view id = message_id::none) const;
 
 private:
     void to_syslog();
@@ -72,6 +77,10 @@ public:
     /// `prefix`: comes first in the log line; not compared, and not in text(). An empty text is as clear().
     void operator()(const Log& log, Level level, std::string_view prefix, std::string text,
                     std::string_view id = message_id::none, Log::Fields fields = {});
+    /// The same for what may have failed; a success is as clear().
+    void operator()(const Log& log, Level level, std::string_view prefix, const Result<>& done) {
+        (*this)(log, level, prefix, done ? std::string() : done.error().text);
+    }
     /// The failure is over: the same text is logged again next time.
     void clear() { text_.clear(); }
     /// The last text; empty: none since clear().

@@ -273,8 +273,7 @@ void Interrupts::make_plan() {
         const bool other = port.plan.cpus != placed.cpus;
         port.plan = std::move(placed);
         if (other && !port.plan.cpus.empty())
-            log_(Level::info, fmt::format("port {}: interrupts: {}", port.name, port.plan.reason),
-                 message_id::none, {{"PORT", port.name}});
+            log_.port(Level::info, port.name, ": interrupts: " + port.plan.reason);
     }
     if (made.degraded != degraded_ && !made.degraded.empty())
         log_(Level::warning, fmt::format("not every port has an interrupt CPU of its own: {}", made.degraded),
@@ -282,8 +281,7 @@ void Interrupts::make_plan() {
     degraded_ = std::move(made.degraded);
     if (!lock) return;
     claimed_ = true;
-    const auto written = claims_file_.write(context_.name(), claims());
-    claims_failure_(log_, Level::warning, "", written ? "" : written.error().text);
+    claims_failure_(log_, Level::warning, "", claims_file_.write(context_.name(), claims()));
 }
 
 /// As planned, or where its interrupts are if another program or the kernel keeps them there.

@@ -91,16 +91,16 @@ void Interrupts::repair(Followed& port, Repair& tries, const CpuSettings& drifte
     port.drift = what;
     if (act == Repair::Act::give_up) {
         if (!is_mask(first)) port.contested = true; // a mask does not decide where packets arrive
-        log_(Level::warning,
-             fmt::format("port {}: {}, repeatedly; the daemon no longer repairs this. Configure that program "
-                         "not to change {}",
-                         port.name, what, title),
-             message_id::interrupts_contested, {{"PORT", port.name}});
+        log_.port(Level::warning, port.name,
+                  fmt::format(": {}, repeatedly; the daemon no longer repairs this. Configure that program "
+                              "not to change {}",
+                              what, title),
+                  message_id::interrupts_contested);
         return;
     }
     ++port.repaired;
-    log_(Level::notice, fmt::format("port {}: {}; set back to {}", port.name, what, cpus_text(cpus)),
-         message_id::interrupts_repaired, {{"PORT", port.name}});
+    log_.port(Level::notice, port.name, fmt::format(": {}; set back to {}", what, cpus_text(cpus)),
+              message_id::interrupts_repaired);
     set(port, drifted);
 }
 
@@ -117,7 +117,7 @@ void Interrupts::set(Followed& port, const CpuSettings& settings) {
         known.ours = cpus;
     }
     const auto kept = journal_.keep();
-    journal_failure_(log_, Level::warning, "", kept ? "" : kept.error().text);
+    journal_failure_(log_, Level::warning, "", kept);
     if (!kept) { // what could not be restored is not changed
         for (const auto& entry : settings)
             port.unwritten.insert(entry.first);
@@ -153,8 +153,7 @@ void Interrupts::note_refusal(Followed& port, const CpuSetting& setting, const C
                .text = error.text,
                .retry_at = is_full ? Clock::now() + full_cpu_wait : Clock::time_point::max()};
     if (is_known || (setting.kind == Kind::thread && error.number == EPERM)) return; // note_threads() logs it
-    log_(Level::warning, fmt::format("port {}: {}", port.name, error.text), message_id::none,
-         {{"PORT", port.name}});
+    log_.port(Level::warning, port.name, ": " + error.text);
 }
 
 /// One line for all threads of a port. The rights are the same for each.
@@ -164,8 +163,7 @@ void Interrupts::note_threads(Followed& port) {
                          return entry.first.kind == Kind::thread && port.refused.contains(entry.first);
                      }));
     if (stay && !port.threads_stay)
-        log_(Level::warning, fmt::format("port {}: {}", port.name, threads_stay_text), message_id::none,
-             {{"PORT", port.name}});
+        log_.port(Level::warning, port.name, fmt::format(": {}", threads_stay_text));
     port.threads_stay = stay;
 }
 

@@ -383,9 +383,4 @@ void Workers::forget_gone() {
     keep();
 }
 
-void Workers::keep() {
-    const auto kept = journal_.keep();
-    keep_failure_(log_, Level::warning, "", kept ? "" : kept.error().text);
-}
-
 } // namespace teamo

@@ -78,7 +78,8 @@ private:
     void release_unit(const std::string& unit);
     void forget_gone();
     void reset_measurement();
-    void keep(); ///< writes the journal if something has changed
+    /// Writes the journal if something has changed.
+    void keep() { keep_failure_(log_, Level::warning, "", journal_.keep()); }
 
     TeamContext& context_;
     const Interrupts& interrupts_;

@@ -45,8 +45,7 @@ void CarrierMonitor::follow(const std::set<IfIndex>& ports) {
     if (programs_) {
         const auto done = programs_->watch(late);
         again_ = !done;
-        failure_(context_.log, Level::warning,
-                 "a lost carrier may be detected up to 1 s late: ", done ? "" : done.error().text);
+        failure_(context_.log, Level::warning, "a lost carrier may be detected up to 1 s late: ", done);
     } else {
         poll(late);
         again_ = polled_.size() != late.size();

@@ -89,10 +89,8 @@ void FailureDomains::read(IfIndex index) {
     port.io->set_events(0);
     if (const auto after = port.neighbours.nearest(now); after != before) {
         if (link != nullptr && after.is_known() && after.id != before.id)
-            context_.log(
-                Level::info,
-                fmt::format("port {} leads to {}, port {} (LLDP)", link->name, after.shown(), after.port),
-                message_id::none, {{"PORT", link->name}});
+            context_.log.port(Level::info, link->name,
+                              fmt::format(" leads to {}, port {} (LLDP)", after.shown(), after.port));
         note_change();
     }
 }

@@ -154,19 +154,15 @@ void LacpFrames::log_reason(Wire& wire, const lacp::PortStatus& status) {
     if (status.not_selected == lacp::NotSelected::none) {
         wire.logged = now;
         if (status.fallback)
-            context_.log(Level::notice,
-                         fmt::format("port {} carries without a LACP partner (fallback)", name),
-                         message_id::none, {{"PORT", name}});
+            context_.log.port(Level::notice, name, " carries without a LACP partner (fallback)");
         else
-            context_.log(Level::info,
-                         fmt::format("port {}: LACP partner {}, key {}, port {}", name,
-                                     text_of(status.partner.system.address), status.partner.key,
-                                     status.partner.port.number),
-                         message_id::none, {{"PORT", name}});
+            context_.log.port(Level::info, name,
+                              fmt::format(": LACP partner {}, key {}, port {}",
+                                          text_of(status.partner.system.address), status.partner.key,
+                                          status.partner.port.number));
     } else if (lasts(status)) {
         wire.logged = now;
-        context_.log(Level::warning, fmt::format("port {} is not used: {}", name, status.reason),
-                     message_id::none, {{"PORT", name}});
+        context_.log.port(Level::warning, name, " is not used: " + status.reason);
     }
 }
 

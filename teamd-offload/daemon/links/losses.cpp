@@ -140,25 +140,23 @@ void Losses::judge(const Port& port, Clock::time_point now) {
         if (finding != nullptr && finding->helps && port.carries)
             evidence = {.by_flows = finding->by_flows, .lost = finding->lost, .buckets = finding->buckets};
         const auto& suspects = known.state->suspects();
-        const auto say = [&](Level level, const std::string& what) {
-            context_.log(level, fmt::format("port {} {}", port.name, what), message_id::none,
-                         {{"PORT", port.name}});
-        };
         switch (
             known.state->step(evidence, suspects.empty() ? std::nullopt : detector_.lost_by(suspects), now)) {
         case LossState::Change::none: break;
         case LossState::Change::taken_out:
-            say(Level::warning,
-                fmt::format("is used only while no other port can (link watch loss); tried again in {} s",
+            context_.log.port(
+                Level::warning, port.name,
+                fmt::format(" is used only while no other port can (link watch loss); tried again in {} s",
                             std::chrono::ceil<std::chrono::seconds>(*known.state->next_try() - now).count()));
             break;
         case LossState::Change::tried_again:
             detector_.forget(port.index);
-            say(Level::notice, "is tried again (link watch loss)");
+            context_.log.port(Level::notice, port.name, " is tried again (link watch loss)");
             break;
         case LossState::Change::excused:
             detector_.forget(port.index);
-            say(Level::notice, "is used again: its flows lose packets at other ports too");
+            context_.log.port(Level::notice, port.name,
+                              " is used again: its flows lose packets at other ports too");
             break;
         }
         is_out = known.state->is_out();
@@ -173,9 +171,7 @@ void Losses::log_finding(const Port& port) {
     const std::string kind = finding == nullptr ? "" : finding->what.substr(0, finding->what.find(' '));
     if (kind == logged) return;
     logged = kind;
-    if (finding != nullptr)
-        context_.log(Level::warning, fmt::format("port {}: {}", port.name, finding->what), message_id::none,
-                     {{"PORT", port.name}});
+    if (finding != nullptr) context_.log.port(Level::warning, port.name, ": " + finding->what);
 }
 
 bool Losses::is_last(IfIndex port) const {

@@ -212,11 +212,8 @@ bool Probes::send(const Key& key, Ping& ping) {
     const auto frame = arp != nullptr
                            ? arp_probe({.mac = ping.mac, .vlan = arp->vlanid}, *ping.source, *ping.target)
                            : neighbour_probe({.mac = ping.mac}, link_local_of(ping.mac), *ping.target);
-    if (auto sent = ping.socket->send(frame); sent)
-        ping.refused.clear();
-    else
-        ping.refused(context_.log, Level::warning, fmt::format("port {}: no probe sent: ", ping.port),
-                     sent.error().text);
+    ping.refused(context_.log, Level::warning, fmt::format("port {}: no probe sent: ", ping.port),
+                 ping.socket->send(frame));
     return true;
 }
 

@@ -311,22 +311,17 @@ void Reconciler::log_changes() const {
                                 ? "lost its link and no longer carries"
                             : port.watch.up() ? "no longer carries"
                                               : "gets no answer (link watch) and no longer carries";
-        context_.log(now ? Level::notice : Level::warning,
-                     fmt::format("port {} {}; {} of {} ports carry", port.name, reason,
-                                 decision_.transmit.size(), ports_.all().size()),
-                     now ? message_id::port_back : message_id::port_lost, {{"PORT", port.name}});
+        context_.log.port(
+            now ? Level::notice : Level::warning, port.name,
+            fmt::format(" {}; {} of {} ports carry", reason, decision_.transmit.size(), ports_.all().size()),
+            now ? message_id::port_back : message_id::port_lost);
     }
 }
 
 /// A failure is logged once, and tried again by a later pass.
 void Reconciler::note_tables(const Result<>& applied) {
-    if (applied) {
-        failure_.clear();
-        patience_ = {};
-        return;
-    }
-    failure_(context_.log, Level::error, "cannot update the datapath: ", applied.error().text);
-    patience_.refused(Clock::now());
+    failure_(context_.log, Level::error, "cannot update the datapath: ", applied);
+    await_passing(patience_, !applied, Clock::now());
 }
 
 /// `by_kernel`: the kernel announces by itself if a count is configured.
@@ -352,7 +347,7 @@ Result<> Reconciler::choose_active(IfIndex port) {
 }
 
 std::optional<Clock::time_point> Reconciler::deadline() const {
-    return failure_.text().empty() ? changes_.deadline() : earlier(changes_.deadline(), patience_.next());
+    return patience_ ? earlier(changes_.deadline(), patience_->next()) : changes_.deadline();
 }
 
 std::vector<std::string> Reconciler::refused() const {

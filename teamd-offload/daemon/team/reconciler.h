@@ -71,11 +71,11 @@ private:
     Decision decision_;
     Tables tables_;
     std::map<IfIndex, std::uint32_t> different_mtus_; ///< ports whose MTU was not the team's at the last pass
-    bool moved_ = false;              ///< traffic may have moved without a change of the tables
-    IfIndex active_{};                ///< the active port when it last had a link
-    std::uint32_t active_losses_ = 0; ///< its Link::carrier_losses then
-    LogOnce failure_;                 ///< of the last write to the datapath
-    Patience patience_;
+    bool moved_ = false;               ///< traffic may have moved without a change of the tables
+    IfIndex active_{};                 ///< the active port when it last had a link
+    std::uint32_t active_losses_ = 0;  ///< its Link::carrier_losses then
+    LogOnce failure_;                  ///< of the last write to the datapath
+    std::optional<Patience> patience_; ///< after a failure of it
 };
 
 } // namespace teamo

@@ -78,8 +78,7 @@ Result<> PortSet::join(IfIndex port) {
     // The next pass tries again after a failure; until then a new daemon would only repeat the join, which
     // does no harm.
     static_cast<void>(journal.keep());
-    context_.log(Level::info, fmt::format("port {} joined", link.name), message_id::none,
-                 {{"PORT", link.name}});
+    context_.log.port(Level::info, link.name, " joined");
     static_cast<void>(context_.observer->read_now(port)); // events from before its last setting show less
     return {};
 }

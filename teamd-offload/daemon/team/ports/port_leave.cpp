@@ -93,9 +93,7 @@ bool PortSet::finish_due_leaves() {
         context_.journal.save(); // that it is leaving, before its device is touched
         const auto finished = finish_leaving(port);
         const bool again = leaving_.contains(port);
-        if (leaving.requested && !again)
-            context_.log(Level::info, fmt::format("port {} left", leaving.name), message_id::none,
-                         {{"PORT", leaving.name}});
+        if (leaving.requested && !again) context_.log.port(Level::info, leaving.name, " left");
         if (again) leaving_[port].logged = true;
         if (finished || leaving.logged) continue;
         context_.log(Level::warning, fmt::format("port {}: {}{}", leaving.name, finished.error().text,

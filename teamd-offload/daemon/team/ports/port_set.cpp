@@ -174,10 +174,9 @@ void PortSet::read_modes(TeamPort& port) {
     const auto modes = read.value_or(port.modes);
     const auto speed = [](const LinkStatus& one) { return one.speed.value_or(0); };
     if (speed(port.modes) != 0 && speed(modes) != 0 && speed(port.modes) != speed(modes))
-        context_.log(Level::notice,
-                     fmt::format("port {}: speed changed from {} to {} Mbit/s", port.name, speed(port.modes),
-                                 speed(modes)),
-                     message_id::none, {{"PORT", port.name}});
+        context_.log.port(
+            Level::notice, port.name,
+            fmt::format(": speed changed from {} to {} Mbit/s", speed(port.modes), speed(modes)));
     port.modes = modes;
     // Some drivers know the speed a moment after the link is there, and some never.
     await_passing(port.modes_patience, !read || !modes.speed, Clock::now());
