@@ -4,11 +4,7 @@
 // together is in system.h.
 #pragma once
 
-#include "lacp/churn_machine.h"
-#include "lacp/mux_machine.h"
-#include "lacp/periodic_machine.h"
-#include "lacp/receive_machine.h"
-#include "lacp/transmit_machine.h"
+#include "lacp/machines.h"
 #include "model/status.h"
 
 namespace teamo::lacp {

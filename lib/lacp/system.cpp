@@ -13,11 +13,6 @@ constexpr std::size_t most_responses = 5; ///< to markers, that wait to be sent 
 /// A port sends at most 3 LACPDUs and a few markers in a second; more would only keep the daemon busy.
 constexpr int most_in_a_second = 10;
 
-/// What an aggregate is formed by (6.3.6); not what is only told to the partner.
-auto identity(const PortInfo& info) {
-    return std::tuple(info.system, info.key, info.port, info.is(StateBit::aggregation));
-}
-
 PortInfo going(PortInfo actor) {
     for (const auto bit : {StateBit::synchronization, StateBit::collecting, StateBit::distributing})
         actor.set(bit, false);
@@ -65,7 +60,7 @@ void System::set_link(Port& port, const Link& wanted, Clock::time_point now) {
     actor.set(StateBit::aggregation, link.duplex != Duplex::half);
     if (actor == variables.actor) return;
     // Another identity needs another selection (6.4.12: it may form part of another aggregate).
-    if (identity(actor) != identity(variables.actor)) variables.selected = Selected::unselected;
+    if (identity_of(actor) != identity_of(variables.actor)) variables.selected = Selected::unselected;
     variables.actor = actor;
     variables.ntt = true;
 }
@@ -84,7 +79,7 @@ Port System::join(const Link& link, Clock::time_point now) {
         port.receive.restore(ReceiveState::defaulted, now, variables);
         return port;
     }
-    if (known.partner == PortInfo{} || identity(known.actor) != identity(variables.actor)) return port;
+    if (known.partner == PortInfo{} || identity_of(known.actor) != identity_of(variables.actor)) return port;
     // It may have told its next state while no daemon listened, and would tell it again only after 30 s. It
     // answers a port that begins anew at once, and nothing passes by this one yet.
     if (!known.partner.is(StateBit::collecting)) return port;

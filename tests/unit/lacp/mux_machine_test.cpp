@@ -2,7 +2,7 @@
 //
 // Each transition of the mux machine, with coupled and with independent control (IEEE 802.1AX-2020, figures
 // 6-21 and 6-22).
-#include "lacp/mux_machine.h"
+#include "lacp/machines.h"
 #include "variables.h"
 
 namespace teamo::lacp {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // Each transition of the receive machine (IEEE 802.1AX-2020, figure 6-18), and what each state does.
-#include "lacp/receive_machine.h"
+#include "lacp/machines.h"
 #include "variables.h"
 
 namespace teamo::lacp {

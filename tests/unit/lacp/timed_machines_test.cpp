@@ -2,9 +2,7 @@
 //
 // The machines for periodic transmission (IEEE 802.1AX-2020, figure 6-19), churn detection (6-23, 6-24) and
 // transmission (6.4.15).
-#include "lacp/churn_machine.h"
-#include "lacp/periodic_machine.h"
-#include "lacp/transmit_machine.h"
+#include "lacp/machines.h"
 #include "variables.h"
 
 namespace teamo::lacp {

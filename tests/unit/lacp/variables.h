@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-#include "lacp/lacpdu.h"
-#include "lacp/variables.h"
+#include "lacp/machines.h"
 
 #include <gtest/gtest.h>
 
