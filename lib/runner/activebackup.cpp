@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "runner/activebackup.h"
+#include "runner/runner.h"
 
 #include <algorithm>
 #include <iterator>

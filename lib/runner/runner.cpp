@@ -3,8 +3,21 @@
 
 #include "base/match.h"
 
+#include <algorithm>
+#include <functional>
+#include <iterator>
+
 namespace teamo {
 namespace {
+
+/// By the ports that `can_send`; those that are `last` stand by while there is another one.
+void send_by(std::span<const Candidate> ports, auto can_send, Decision& decision) {
+    const bool wanted = std::ranges::any_of(
+        ports, [&](const Candidate& port) { return std::invoke(can_send, port) && !port.last; });
+    for (const auto& port : ports)
+        if (std::invoke(can_send, port))
+            (port.last && wanted ? decision.standby : decision.transmit).push_back(port.port);
+}
 
 Lacp make_lacp(const LacpRunner& config, const RunnerStart& start) {
     lacp::System system(lacp_settings(config, start));
@@ -14,6 +27,40 @@ Lacp make_lacp(const LacpRunner& config, const RunnerStart& start) {
 }
 
 } // namespace
+
+Decision AllPorts::step(std::span<const Candidate> ports) {
+    Decision decision;
+    std::ranges::transform(ports, std::back_inserter(decision.receive), &Candidate::port);
+    send_by(ports, &Candidate::up, decision);
+    return decision;
+}
+
+Decision Lacp::step(std::span<const Candidate> ports, Clock::time_point now) {
+    std::vector<lacp::Link> links;
+    for (const auto& port : ports)
+        links.push_back({.port = port.port,
+                         .number = port.slot.value,
+                         .up = port.up,
+                         .held = port.held,
+                         .speed = port.speed,
+                         .duplex = port.duplex,
+                         .priority = port.lacp_prio,
+                         .key = port.lacp_key,
+                         .preference = port.prio,
+                         .sticky = port.sticky,
+                         .losses = port.carrier_losses});
+    system_.update(links, now);
+
+    const auto& carrying = system_.carrying();
+    const auto distributes = [&](const Candidate& port) {
+        return std::ranges::find(carrying.distributing, port.port) != carrying.distributing.end();
+    };
+    Decision decision;
+    decision.receive = carrying.collecting;
+    decision.has_carrier = carrying.has_carrier;
+    send_by(ports, distributes, decision);
+    return decision;
+}
 
 lacp::Settings lacp_settings(const LacpRunner& config, const RunnerStart& start) {
     return {.system = {.priority = config.sys_prio, .address = start.system},
