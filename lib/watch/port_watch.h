@@ -4,9 +4,7 @@
 #pragma once
 
 #include "model/status.h"
-#include "watch/ethtool_state.h"
-#include "watch/ping_state.h"
-#include "watch/tipc_state.h"
+#include "watch/watch_states.h"
 
 #include <vector>
 

@@ -9,7 +9,7 @@
 #include "kernel/netlink/netlink_socket.h"
 #include "model/status.h"
 #include "watch/loss_detector.h"
-#include "watch/loss_state.h"
+#include "watch/watch_states.h"
 
 #include <map>
 #include <memory>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "watch/tipc_state.h"
+#include "watch/watch_states.h"
 
 #include <gmock/gmock.h>
 
