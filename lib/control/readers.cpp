@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "control/readers.h"
 
-#include <algorithm>
-
 namespace teamo::control {
 
 Readers::Place Readers::enter(uid_t user, Time now) {
