@@ -340,11 +340,6 @@ std::optional<std::vector<std::string>> split_item_path(std::string_view path) {
     }
 }
 
-std::optional<std::string> state_item(const json::Value& document, std::string_view path) {
-    const auto names = split_item_path(path);
-    return names ? state_item(document, *names) : std::nullopt;
-}
-
 std::optional<std::string> state_item(const json::Value& document, std::span<const std::string> names) {
     const auto* item = &document;
     for (const auto& name : names)

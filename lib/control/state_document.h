@@ -45,13 +45,12 @@ inline bool counts_by_program(const TeamState& state) {
 /// ENOTSUP if the daemon is a teamd: its state has no "datapath".
 Result<TeamState> read_state(json::Value document);
 
-/// A leaf of the document by teamd's item path: names separated by dots, names with dots in quotes
-/// (ports."eth1.100".link.up). Integers in decimal, booleans "true" and "false". None: no such leaf.
-std::optional<std::string> state_item(const json::Value& document, std::string_view path);
-/// The same by the names of a path.
+/// A leaf of the document by the names of its path. Integers in decimal, booleans "true" and "false". None:
+/// no such leaf.
 std::optional<std::string> state_item(const json::Value& document, std::span<const std::string> names);
 
-/// Splits a path; none if a quote is not closed or a name is empty.
+/// The names of teamd's item path: separated by dots, names with dots in quotes (ports."eth1.100".link.up).
+/// None if a quote is not closed or a name is empty.
 std::optional<std::vector<std::string>> split_item_path(std::string_view path);
 
 } // namespace teamo::control

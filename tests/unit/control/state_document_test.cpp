@@ -9,6 +9,11 @@
 namespace teamo::control {
 namespace {
 
+std::optional<std::string> item_at(const json::Value& document, std::string_view path) {
+    const auto names = split_item_path(path);
+    return names ? state_item(document, *names) : std::nullopt;
+}
+
 using namespace std::chrono_literals;
 using testing::ElementsAre;
 using testing::Optional;
@@ -207,7 +212,7 @@ TEST(StateDocument, has_state_items_of_teamd) {
         {"datapath.name", "bpf"},
     };
     for (const auto& [path, value] : items)
-        EXPECT_EQ(state_item(document, path), value) << path;
+        EXPECT_EQ(item_at(document, path), value) << path;
 }
 
 // ---- state_item() ------------------------------------------------------------------------------
@@ -249,31 +254,31 @@ TEST(StateItemPath, rejects_empty_name_and_open_quote) {
 
 TEST(StateItem, returns_leaf_as_text) {
     const auto state = small_document();
-    EXPECT_EQ(state_item(state, "setup.pid"), "1234");
-    EXPECT_EQ(state_item(state, "setup.rx_bytes"), "9223372036854775807");
-    EXPECT_EQ(state_item(state, "runner.active_port"), "");
-    EXPECT_EQ(state_item(state, "ports.eth1.link.up"), "true");
-    EXPECT_EQ(state_item(state, "ports.eth1.link.speed"), "-1");
+    EXPECT_EQ(item_at(state, "setup.pid"), "1234");
+    EXPECT_EQ(item_at(state, "setup.rx_bytes"), "9223372036854775807");
+    EXPECT_EQ(item_at(state, "runner.active_port"), "");
+    EXPECT_EQ(item_at(state, "ports.eth1.link.up"), "true");
+    EXPECT_EQ(item_at(state, "ports.eth1.link.speed"), "-1");
 }
 
 // teamd compares only the start of the name, so it may return eth10 for eth1 and eth1 for eth10.
 TEST(StateItem, matches_port_name_exactly) {
     const auto state = small_document();
-    EXPECT_EQ(state_item(state, "ports.eth1.link.up"), "true");
-    EXPECT_EQ(state_item(state, "ports.eth10.link.up"), "false");
-    EXPECT_EQ(state_item(state, R"(ports."eth1".link.up)"), "true");
-    EXPECT_EQ(state_item(state, R"(ports."eth1.100".link.up)"), "false");
-    EXPECT_EQ(state_item(state, R"(ports."eth1.100".ifinfo.dev_addr)"), "52:54:00:aa:bb:cc");
+    EXPECT_EQ(item_at(state, "ports.eth1.link.up"), "true");
+    EXPECT_EQ(item_at(state, "ports.eth10.link.up"), "false");
+    EXPECT_EQ(item_at(state, R"(ports."eth1".link.up)"), "true");
+    EXPECT_EQ(item_at(state, R"(ports."eth1.100".link.up)"), "false");
+    EXPECT_EQ(item_at(state, R"(ports."eth1.100".ifinfo.dev_addr)"), "52:54:00:aa:bb:cc");
     for (const auto* path :
          {"ports.eth.link.up", "ports.e.link.up", "ports.eth100.link.up", "ports.ETH1.link.up"})
-        EXPECT_EQ(state_item(state, path), std::nullopt) << path;
+        EXPECT_EQ(item_at(state, path), std::nullopt) << path;
 }
 
 TEST(StateItem, has_no_value_outside_leaves) {
     const auto state = small_document();
     for (const auto* path : {"setup", "ports.eth1", "setup.pid.x", "setup.PID", "setup.null", "setup.list",
                              "setup.list.0", "nothing", "", "setup.pid."})
-        EXPECT_EQ(state_item(state, path), std::nullopt) << path;
+        EXPECT_EQ(item_at(state, path), std::nullopt) << path;
 }
 
 } // namespace
