@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "control/metrics_text.h"
 
+#include "base/take_until.h"
 #include "json/fields.h"
 
 #include <fmt/format.h>
@@ -106,13 +107,11 @@ std::optional<double> number_of(const Value& value, From from) {
 
 std::optional<double> find(const Value& in, std::string_view path, From from) {
     if (path.empty()) return number_of(in, from);
-    const auto dot = path.find('.');
-    const auto rest = dot == std::string_view::npos ? std::string_view() : path.substr(dot + 1);
-    const auto name = path.substr(0, dot);
-    if (name != "*") return find(json::child(in, name), rest, from);
+    const auto name = take_until(path, ".");
+    if (name != "*") return find(json::child(in, name), path, from);
     std::optional<double> sum;
     const auto add = [&](const Value& value) {
-        if (const auto one = find(value, rest, from)) sum = sum.value_or(0) + *one;
+        if (const auto one = find(value, path, from)) sum = sum.value_or(0) + *one;
     };
     if (in.object() != nullptr)
         for (const auto& member : *in.object())
@@ -123,10 +122,11 @@ std::optional<double> find(const Value& in, std::string_view path, From from) {
     return sum;
 }
 
-const Value& section_of(const Value& state, std::string_view section) {
-    const auto dot = section.find('.');
-    if (dot == std::string_view::npos) return json::child(state, section);
-    return json::child(json::child(state, section.substr(0, dot)), section.substr(dot + 1));
+const Value& below(const Value& state, std::string_view path) {
+    const auto* value = &state;
+    while (!path.empty())
+        value = &json::child(*value, take_until(path, "."));
+    return *value;
 }
 
 std::string escaped_label(std::string_view value) {
@@ -153,7 +153,7 @@ std::string samples_of(const Family& family, const Value& state, const std::stri
         return value ? sample(family.name, {{"team", team}}, *value) : "";
     }
     std::string text;
-    if (const auto* ports = section_of(state, family.section).object())
+    if (const auto* ports = below(state, family.section).object())
         for (const auto& port : *ports)
             if (const auto value = find(port.value, family.path, family.from))
                 text += sample(family.name, {{"team", team}, {"port", port.key}}, *value);
@@ -163,13 +163,13 @@ std::string samples_of(const Family& family, const Value& state, const std::stri
 std::string info_of(const Value& state, const std::string& team) {
     return sample("team_info",
                   {{"team", team},
-                   {"runner", json::text(json::child(state, "setup"), "runner_name")},
-                   {"datapath", json::text(json::child(state, "datapath"), "name")}},
+                   {"runner", json::string_of(below(state, "setup.runner_name"))},
+                   {"datapath", json::string_of(below(state, "datapath.name"))}},
                   1);
 }
 
 std::string active_of(const Value& state, const std::string& team) {
-    const auto active = json::text(json::child(state, "runner"), "active_port");
+    const auto active = json::string_of(below(state, "runner.active_port"));
     return active.empty() ? "" : sample("port_active", {{"team", team}, {"port", active}}, 1);
 }
 
@@ -180,8 +180,7 @@ std::string metrics_text(std::span<const Value> states) {
     const auto add = [&](const Family& family, auto samples) {
         std::string all;
         for (const auto& state : states)
-            all += samples(state,
-                           json::text(json::child(json::child(state, "team_device"), "ifinfo"), "ifname"));
+            all += samples(state, json::string_of(below(state, "team_device.ifinfo.ifname")));
         if (!all.empty())
             text += fmt::format("# HELP teamd_offload_{0} {1}.\n# TYPE teamd_offload_{0} {2}\n{3}",
                                 family.name, family.help, family.type, all);

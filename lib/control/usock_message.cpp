@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "control/usock_message.h"
 
+#include "base/take_until.h"
 #include "base/whole_number.h"
 
 #include <fmt/format.h>
@@ -138,11 +139,7 @@ MethodShape shape_of(const Method& method) {
 
 /// Removes the first line. The last line needs no newline, as with teamd. None if nothing is left.
 std::optional<std::string_view> next_line(std::string_view& rest) {
-    if (rest.empty()) return std::nullopt;
-    const auto end = rest.find('\n');
-    const auto line = rest.substr(0, end);
-    rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
-    return line;
+    return rest.empty() ? std::nullopt : std::optional(take_until(rest, "\n"));
 }
 
 std::string escaped(std::string_view argument) {
