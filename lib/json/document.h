@@ -15,6 +15,7 @@
 // member as it is, and a value of another type, or out of its range, is an error.
 #pragma once
 
+#include "base/cpu_list.h"
 #include "base/result.h"
 #include "base/whole_number.h"
 #include "json/fields.h"
@@ -30,6 +31,7 @@
 #include <set>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace teamo::json {
 
