@@ -86,22 +86,13 @@ struct SetValue {
 using SetAddress = SetValue<MacAddress>;
 using SetMtu = SetValue<std::uint32_t>;
 using SetSegmentLimits = SetValue<SegmentLimits>;
+using SetBondQueue = SetValue<std::uint16_t>; ///< the queue_id of a bond's slave
+using SetCarrier = SetValue<bool>;
 /// Sets the IFF_* bits in `mask` to those of `flags`.
 struct SetFlags {
     IfIndex device;
     std::uint32_t flags, mask;
     bool operator==(const SetFlags&) const = default;
-};
-/// The queue_id of a bond's slave.
-struct SetBondQueue {
-    IfIndex device;
-    std::uint16_t to;
-    bool operator==(const SetBondQueue&) const = default;
-};
-struct SetCarrier {
-    IfIndex device;
-    bool to;
-    bool operator==(const SetCarrier&) const = default;
 };
 struct DisableIpv6 {
     IfIndex device;
