@@ -12,6 +12,8 @@
 #include "model/observation.h"
 #include "model/programs.h"
 
+#include <algorithm>
+
 namespace teamo {
 
 enum class Duplex : std::uint8_t { half, full, unknown };
@@ -77,7 +79,12 @@ struct PortStatus {
 /// Whether a port that does not transmit can replace one that does. With LACP another aggregator is chosen
 /// among the ports that hear a partner; without any partner, in fallback, among those with a link. `ports`:
 /// all of the team.
-bool can_take_over(const PortStatus& port, const std::vector<PortStatus>& ports);
+inline bool can_take_over(const PortStatus& port, const std::vector<PortStatus>& ports) {
+    if (!port.link_up || !port.lacp) return port.link_up;
+    const auto falls_back = [](const PortStatus& other) { return other.lacp && other.lacp->fallback; };
+    return port.lacp->state == "current" ||
+           (port.lacp->state == "defaulted" && std::ranges::any_of(ports, falls_back));
+}
 
 struct MoveStatus {
     std::uint8_t bucket = 0;
