@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Reads frames of the Link Layer Discovery Protocol (IEEE 802.1AB-2016), in which a switch tells its name.
+// Reads frames of the Link Layer Discovery Protocol (IEEE 802.1AB-2016), in which a switch tells its name,
+// and keeps who sends them to a port.
 #pragma once
 
 #include "base/bytes.h"
+#include "base/clock.h"
+#include "model/failure_domain.h"
 
 #include <chrono>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace teamo::lldp {
 
@@ -41,5 +45,28 @@ std::optional<Lldpdu> parse_frame(std::span<const std::byte> frame);
 /// As people know it: a hardware address, an IP address, text; else hexadecimal digits. Printable.
 std::string text_of_chassis(const Id& id);
 std::string text_of_port(const Id& id);
+
+/// Who sends LLDP to one port. A value: LLDPDUs and the time in, the switch out.
+class Neighbours {
+public:
+    /// More senders at one port are ignored.
+    static constexpr std::size_t most = 4;
+
+    /// `carrier_losses`: of the port's link; what was heard before the last loss may be another cable's, and
+    /// the first LLDPDU after it counts alone.
+    void note(const Lldpdu& pdu, std::uint32_t carrier_losses, Clock::time_point now);
+
+    /// The nearest device, until the TTL of its last LLDPDU has passed. Not known if there are several of
+    /// them, as behind a hub.
+    SwitchPort nearest(Clock::time_point now) const;
+
+private:
+    struct Neighbour {
+        Lldpdu pdu;
+        std::uint32_t carrier_losses = 0;
+        Clock::time_point until{};
+    };
+    std::vector<Neighbour> known_;
+};
 
 } // namespace teamo::lldp

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // LLDPDUs, as whatever is at the other end of a cable may send them.
-#include "lldp/neighbours.h"
+#include "lldp/lldpdu.h"
 #include "require.h"
 
 #include <algorithm>

@@ -7,7 +7,7 @@
 #include "daemon/context/loop.h"
 #include "daemon/context/team_context.h"
 #include "kernel/packets/packet_socket.h"
-#include "lldp/neighbours.h"
+#include "lldp/lldpdu.h"
 
 #include <memory>
 #include <set>

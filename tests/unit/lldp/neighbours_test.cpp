@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "lldp/neighbours.h"
+#include "lldp/lldpdu.h"
 
 #include <gtest/gtest.h>
 
