@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "balance/moves.h"
 
-#include <optional>
-
 namespace teamo {
 namespace {
 

@@ -3,8 +3,6 @@
 
 #include "json/document.h"
 
-#include <fmt/format.h>
-
 namespace teamo::control {
 namespace {
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "lacp/lacpdu.h"
 
-#include <algorithm>
-
 namespace teamo::lacp {
 namespace {
 

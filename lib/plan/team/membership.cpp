@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "plan/team/membership.h"
 
-#include "model/observation.h"
-
 #include <linux/if.h>
 #include <linux/if_arp.h>
 
