@@ -21,6 +21,9 @@ struct Rule {
     std::vector<Case> (*against)(const Case& what);
     /// What the figure of `against` is multiplied with.
     double (*factor)(const Case& what);
+    /// The paper's ratio for the same; nullptr: it has no number ("virtually identical"), or there is no
+    /// paper.
+    std::optional<double> (*papers_ratio)(Way way, unsigned ports) = nullptr;
 };
 
 double one(const Case&) { return 1; }
@@ -65,12 +68,25 @@ std::vector<Case> unbound(const Case& what) {
     return {free};
 }
 
+std::optional<double> hp_tso_demand(Way way, unsigned ports) {
+    const auto saving = hp_tso_saving(way, ports);
+    return saving ? std::optional(1 - *saving) : std::nullopt;
+}
+
+std::optional<double> linux_tso_throughput(Way way, unsigned ports) {
+    const auto gain = linux_tso_gain(way, ports);
+    return gain ? std::optional(1 + *gain) : std::nullopt;
+}
+
 const auto rules = std::to_array<Rule>({
     {Subject::single_sum, "throughput, of the single ports' sum", "APA", throughput, single_port,
-     by_port_count},
-    {Subject::demand_by_ports, "service demand, against 2 ports", "APA", service_demand, two_ports, one},
-    {Subject::tso_demand, "service demand, TSO on against off", "HP TSO", service_demand, without_tso, one},
-    {Subject::tso_throughput, "throughput, TSO on against off", "Linux TSO", throughput, without_tso, one},
+     by_port_count, apa_of_sum},
+    {Subject::demand_by_ports, "service demand, against 2 ports", "APA", service_demand, two_ports, one,
+     apa_demand_rise},
+    {Subject::tso_demand, "service demand, TSO on against off", "HP TSO", service_demand, without_tso, one,
+     hp_tso_demand},
+    {Subject::tso_throughput, "throughput, TSO on against off", "Linux TSO", throughput, without_tso, one,
+     linux_tso_throughput},
     {Subject::bare_throughput, "throughput, against the ports alone", "TOE", throughput, without_team, one},
     {Subject::bare_demand, "service demand, against the ports alone", "TOE", service_demand, without_team,
      one},
@@ -220,24 +236,9 @@ const Comparison* comparison_of(const std::vector<Comparison>& all, Subject abou
 std::string_view title_of(Subject about) { return rule_of(about).title; }
 std::string_view paper_of(Subject about) { return rule_of(about).paper; }
 
-std::optional<double> papers_ratio(const Comparison& comparison) {
-    const auto& [about, what, against, ratio, why] = comparison;
-    switch (about) {
-    case Subject::single_sum: return apa_of_sum(what.way, what.ports);
-    case Subject::tso_demand:
-        if (const auto saving = hp_tso_saving(what.way, what.ports)) return 1 - *saving;
-        return std::nullopt;
-    case Subject::tso_throughput:
-        if (const auto gain = linux_tso_gain(what.way, what.ports)) return 1 + *gain;
-        return std::nullopt;
-    case Subject::demand_by_ports: return apa_demand_rise(what.way, what.ports);
-    // "virtually identical" is no number; the others are in no paper.
-    case Subject::bare_throughput:
-    case Subject::bare_demand:
-    case Subject::bound_throughput:
-    case Subject::bound_demand: break;
-    }
-    return std::nullopt;
+std::optional<double> papers_ratio(Subject about, const Case& what) {
+    const auto ratio = rule_of(about).papers_ratio;
+    return ratio == nullptr ? std::nullopt : ratio(what.way, what.ports);
 }
 
 Agreement agreement_of(const Results& first, const Results& second) {

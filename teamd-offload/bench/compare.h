@@ -37,7 +37,7 @@ const Comparison* comparison_of(const std::vector<Comparison>& all, Subject abou
 /// "service demand, TSO on : off".
 std::string_view title_of(Subject about);
 /// The paper's ratio for the same, if it has a figure.
-std::optional<double> papers_ratio(const Comparison& comparison);
+std::optional<double> papers_ratio(Subject about, const Case& what);
 /// Whose figure that is: "APA".
 std::string_view paper_of(Subject about);
 /// "-62 %"; for the single ports' sum "99 %"; for service demand by ports "1.04 times".

@@ -36,54 +36,32 @@ constexpr auto all_papers = std::to_array<Paper>({
               "host; i/o's are the data size / 1024 x 2."},
 });
 
-struct ApaPoint {
+/// What the papers have for a way and a number of ports.
+struct Point {
     Way way;
     unsigned ports;
-    double mbits, of_sum;
+    std::optional<double> apa_mbits{}, apa_of_sum{}; ///< not of a single port: it is the measure of itself
+    std::optional<double> hp_saving{}, linux_gain{}; ///< by TSO
 };
-constexpr auto apa_points = std::to_array<ApaPoint>({
-    {.way = Way::transmit, .ports = 1, .mbits = 948, .of_sum = 1},
-    {.way = Way::transmit, .ports = 2, .mbits = 1891, .of_sum = 1},
-    {.way = Way::transmit, .ports = 4, .mbits = 3786, .of_sum = 1},
-    {.way = Way::transmit, .ports = 8, .mbits = 7546, .of_sum = 0.99},
-    {.way = Way::receive, .ports = 1, .mbits = 948, .of_sum = 1},
-    {.way = Way::receive, .ports = 2, .mbits = 1887, .of_sum = 1},
-    {.way = Way::receive, .ports = 4, .mbits = 3779, .of_sum = 1},
-    {.way = Way::receive, .ports = 8, .mbits = 7448, .of_sum = 0.99},
-    {.way = Way::both, .ports = 2, .mbits = 3680, .of_sum = 0.97},
-    {.way = Way::both, .ports = 4, .mbits = 7300, .of_sum = 0.97},
-    {.way = Way::both, .ports = 8, .mbits = 13'500, .of_sum = 0.90},
+constexpr auto points = std::to_array<Point>({
+    {.way = Way::transmit, .ports = 1, .apa_mbits = 948, .hp_saving = 0.47, .linux_gain = 940.0 / 940 - 1},
+    {.way = Way::transmit, .ports = 2, .apa_mbits = 1891, .apa_of_sum = 1, .hp_saving = 0.47},
+    {.way = Way::transmit, .ports = 4, .apa_mbits = 3786, .apa_of_sum = 1, .hp_saving = 0.46},
+    {.way = Way::transmit, .ports = 8, .apa_mbits = 7546, .apa_of_sum = 0.99},
+    {.way = Way::receive, .ports = 1, .apa_mbits = 948},
+    {.way = Way::receive, .ports = 2, .apa_mbits = 1887, .apa_of_sum = 1},
+    {.way = Way::receive, .ports = 4, .apa_mbits = 3779, .apa_of_sum = 1},
+    {.way = Way::receive, .ports = 8, .apa_mbits = 7448, .apa_of_sum = 0.99},
+    {.way = Way::both, .ports = 1, .hp_saving = 0.24, .linux_gain = 1633.0 / 1500 - 1},
+    {.way = Way::both, .ports = 2, .apa_mbits = 3680, .apa_of_sum = 0.97, .hp_saving = 0.30},
+    {.way = Way::both, .ports = 4, .apa_mbits = 7300, .apa_of_sum = 0.97, .hp_saving = 0.26},
+    {.way = Way::both, .ports = 8, .apa_mbits = 13'500, .apa_of_sum = 0.90},
 });
 
-struct HpPoint {
-    Way way;
-    unsigned ports;
-    double saving;
-};
-constexpr auto hp_points = std::to_array<HpPoint>({
-    {.way = Way::transmit, .ports = 1, .saving = 0.47},
-    {.way = Way::transmit, .ports = 2, .saving = 0.47},
-    {.way = Way::transmit, .ports = 4, .saving = 0.46},
-    {.way = Way::both, .ports = 1, .saving = 0.24},
-    {.way = Way::both, .ports = 2, .saving = 0.30},
-    {.way = Way::both, .ports = 4, .saving = 0.26},
-});
-
-/// Mbit/s of Linux 2.5.33 with one port.
-struct LinuxPoint {
-    Way way;
-    unsigned ports;
-    double without, with; ///< TSO
-};
-constexpr auto linux_points = std::to_array<LinuxPoint>({
-    {.way = Way::transmit, .ports = 1, .without = 940, .with = 940},
-    {.way = Way::both, .ports = 1, .without = 1500, .with = 1633},
-});
-
-template <class Points>
-auto point_of(const Points& points, Way way, unsigned ports) {
-    return std::ranges::find_if(points,
-                                [&](const auto& point) { return point.way == way && point.ports == ports; });
+std::optional<double> value_at(Way way, unsigned ports, std::optional<double> Point::* figure) {
+    const auto* found = std::ranges::find_if(
+        points, [&](const Point& point) { return point.way == way && point.ports == ports; });
+    return found == points.end() ? std::nullopt : found->*figure;
 }
 
 } // namespace
@@ -91,28 +69,21 @@ auto point_of(const Points& points, Way way, unsigned ports) {
 std::span<const Paper> papers() { return all_papers; }
 
 std::optional<double> apa_throughput(Way way, unsigned ports) {
-    const auto* point = point_of(apa_points, way, ports);
-    return point == apa_points.end() ? std::nullopt : std::optional(point->mbits);
+    return value_at(way, ports, &Point::apa_mbits);
 }
 
-std::optional<double> apa_of_sum(Way way, unsigned ports) {
-    const auto* point = point_of(apa_points, way, ports);
-    // A single port is the measure of itself.
-    return point == apa_points.end() || ports == 1 ? std::nullopt : std::optional(point->of_sum);
-}
+std::optional<double> apa_of_sum(Way way, unsigned ports) { return value_at(way, ports, &Point::apa_of_sum); }
 
 std::optional<double> apa_demand_rise(Way way, unsigned ports) {
     return ports == 8 && way != Way::both ? std::optional(1.4) : std::nullopt;
 }
 
 std::optional<double> hp_tso_saving(Way way, unsigned ports) {
-    const auto* point = point_of(hp_points, way, ports);
-    return point == hp_points.end() ? std::nullopt : std::optional(point->saving);
+    return value_at(way, ports, &Point::hp_saving);
 }
 
 std::optional<double> linux_tso_gain(Way way, unsigned ports) {
-    const auto* point = point_of(linux_points, way, ports);
-    return point == linux_points.end() ? std::nullopt : std::optional(point->with / point->without - 1);
+    return value_at(way, ports, &Point::linux_gain);
 }
 
 } // namespace teamo::bench

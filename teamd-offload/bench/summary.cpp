@@ -60,26 +60,17 @@ std::string median_cell(const std::optional<Spread>& spread, int digits) {
 constexpr std::array<std::pair<std::string_view, Figure>, 2> by_process{
     {{"- load generator, % of a CPU", process_cpu}, {"- daemon of the team, % of a CPU", daemon_cpu}}};
 
-/// HP measured four ports at the most.
-std::optional<double> hp_ratio(const Case& what) {
-    const auto saving = hp_tso_saving(what.way, std::min(what.ports, 4U));
-    return saving ? std::optional(1 - *saving) : std::nullopt;
-}
-std::optional<double> apa_ratio(const Case& what) { return apa_of_sum(what.way, what.ports); }
-std::optional<double> apa_rise(const Case& what) { return apa_demand_rise(what.way, what.ports); }
-
 /// What a row shows of the comparisons, and the row below it of the paper.
 struct RatioRow {
     Subject about;
-    std::string_view title, papers_title;
-    std::optional<double> (*paper)(const Case& what); ///< nullptr: no paper has a figure
+    std::string_view title, papers_title; ///< papers_title: empty if no paper has a figure
 };
 constexpr auto ratio_rows = std::to_array<RatioRow>({
-    {Subject::single_sum, "of the single ports' sum", "- APA, TSO off", apa_ratio},
-    {Subject::tso_demand, "service demand, TSO on against off", "- HP TSO, 4 ports at most", hp_ratio},
-    {Subject::demand_by_ports, "service demand against 2 ports", "- APA, TSO off", apa_rise},
-    {Subject::bare_demand, "service demand against the ports alone", "", nullptr},
-    {Subject::bound_demand, "service demand, workers follow", "", nullptr},
+    {Subject::single_sum, "of the single ports' sum", "- APA, TSO off"},
+    {Subject::tso_demand, "service demand, TSO on against off", "- HP TSO, 4 ports at most"},
+    {Subject::demand_by_ports, "service demand against 2 ports", "- APA, TSO off"},
+    {Subject::bare_demand, "service demand against the ports alone", ""},
+    {Subject::bound_demand, "service demand, workers follow", ""},
 });
 
 void add_ratio_rows(Rows& rows, const RatioRow& wanted, const std::vector<Headline>& lines,
@@ -95,9 +86,11 @@ void add_ratio_rows(Rows& rows, const RatioRow& wanted, const std::vector<Headli
         const auto ratio = ratio_text(wanted.about, found->ratio.median);
         return found->what.ports == what.ports ? ratio : fmt::format("{} by {}", ratio, found->what.ports);
     });
-    if (wanted.paper == nullptr || rows.size() == before) return;
+    if (wanted.papers_title.empty() || rows.size() == before) return;
     add_row(rows, wanted.papers_title, lines, [&](const Headline& line) {
-        const auto ratio = wanted.paper(line.measured->what);
+        auto what = line.measured->what;
+        if (wanted.about == Subject::tso_demand) what.ports = std::min(what.ports, 4U); // HP's most
+        const auto ratio = papers_ratio(wanted.about, what);
         return ratio ? ratio_text(wanted.about, *ratio) : "-";
     });
 }

@@ -147,7 +147,7 @@ std::vector<Table> comparison_tables(const Results& results) {
                                           fmt::format("rounds within {:.0f} %", 100 * agreement), "paper"},
                               .rows = {}});
         const auto ratio = [&](double value) { return ratio_text(one->about, value); };
-        const auto paper = papers_ratio(*one);
+        const auto paper = papers_ratio(one->about, one->what);
         tables.back().rows.push_back(
             {case_text(one->what), ratio(one->ratio.median), ratio(one->ratio.low), ratio(one->ratio.high),
              one->ratio.rounds < 2 ? none
