@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// What a reader needs first: how fast, at what CPU, what limits, how that stands beside the papers.
+// Sentences on results as a whole: where they were measured, whether they repeat, what failed.
 #pragma once
 
 #include "bench/compare.h"
@@ -10,26 +10,8 @@
 
 namespace teamo::bench {
 
-/// A usual case with the most ports, for each way.
-struct Headline {
-    const Measured* measured;
-    Spread throughput;
-    std::optional<Spread> cpu{}, demand{};
-};
-std::vector<Headline> headlines(const Results& results);
-
-/// Whether a case differs from the usual one in ports, way and TSO alone.
-bool is_like(Case what, const Case& usual);
-
-/// "with TSO on", which the headlines have if any case has it.
-std::string tso_title(const Results& results);
-
 /// False: no case has a round.
 bool was_measured(const Results& results);
-
-/// The headlines as a table: a row for each figure, beside it the paper's, with a column for each way. The
-/// first row has the titles.
-std::vector<std::vector<std::string>> headline_rows(const Results& results);
 
 /// "14 of 15 ratios agree within 5 % over their rounds".
 std::string repeatability(const std::vector<Comparison>& comparisons);

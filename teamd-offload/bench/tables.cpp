@@ -9,7 +9,7 @@
 
 #include <algorithm>
 #include <array>
-#include <set>
+#include <functional>
 
 namespace teamo::bench {
 namespace {
@@ -45,15 +45,124 @@ void drop_empty_columns(Table& table) {
     }
 }
 
+/// Whether a case differs from the usual one in ports, way and TSO alone.
+bool is_like(Case what, const Case& usual) {
+    what.ports = usual.ports;
+    what.way = usual.way;
+    what.tso = usual.tso;
+    return what == usual;
+}
+
+/// Of the items whose case is like the usual one, also in its TSO, and that fit, the one with the most ports;
+/// nullptr: none.
+template <class Item>
+const Item* widest(const std::vector<Item>& items, const Case& usual, Way way, const auto& fits) {
+    const Item* found = nullptr;
+    for (const auto& item : items)
+        if (item.what.way == way && item.what.tso == usual.tso && is_like(item.what, usual) && fits(item) &&
+            (found == nullptr || item.what.ports > found->what.ports))
+            found = &item;
+    return found;
+}
+
+using Headlines = std::vector<const Measured*>;
+
+/// For each way a usual case with the most ports.
+Headlines headlines(const Results& results) {
+    const auto usual = usual_case(results);
+    Headlines lines;
+    for (const auto way : {Way::transmit, Way::receive, Way::both}) {
+        const auto* measured =
+            widest(results.cases, usual, way, [](const Measured& one) { return !one.rounds.empty(); });
+        if (measured != nullptr && spread_of(*measured, basis_of(results), throughput))
+            lines.push_back(measured);
+    }
+    return lines;
+}
+
+/// "with TSO on", which the headlines have if any case has it.
+std::string tso_title(const Results& results) {
+    return usual_case(results).tso ? "with TSO on" : "with TSO off";
+}
+
+/// Adds a row with a cell for each headline; only if one of them has a value.
+void add_row(Table& table, std::string_view title, const Headlines& lines,
+             const std::function<std::string(const Measured&)>& cell_of) {
+    Row row{std::string(title)};
+    for (const auto* line : lines)
+        row.push_back(cell_of(*line));
+    if (!std::all_of(row.begin() + 1, row.end(), is_empty)) table.rows.push_back(std::move(row));
+}
+
+/// What a row shows of the comparisons, and the row below it of the paper.
+struct RatioRow {
+    Subject about;
+    std::string_view title, papers_title; ///< papers_title: empty if no paper has a figure
+};
+constexpr auto ratio_rows = std::to_array<RatioRow>({
+    {Subject::single_sum, "of the single ports' sum", "- APA, TSO off"},
+    {Subject::tso_demand, "service demand, TSO on against off", "- HP TSO, 4 ports at most"},
+    {Subject::demand_by_ports, "service demand against 2 ports", "- APA, TSO off"},
+    {Subject::bare_demand, "service demand against the ports alone", ""},
+    {Subject::bound_demand, "service demand, workers follow", ""},
+});
+
+void add_ratio_rows(Table& table, const RatioRow& wanted, const Headlines& lines, const Results& results) {
+    const auto all = comparisons(results);
+    auto like = usual_case(results);
+    if (wanted.about == Subject::bound_demand) like.binding = Binding::follow;
+    const auto is_wanted = [&](const Comparison& one) { return one.about == wanted.about; };
+    const auto before = table.rows.size();
+    add_row(table, wanted.title, lines, [&](const Measured& line) {
+        const auto* found = widest(all, like, line.what.way, is_wanted);
+        if (found == nullptr) return none;
+        const auto ratio = ratio_text(wanted.about, found->ratio.median);
+        return found->what.ports == line.what.ports ? ratio
+                                                    : fmt::format("{} by {}", ratio, found->what.ports);
+    });
+    if (wanted.papers_title.empty() || table.rows.size() == before) return;
+    add_row(table, wanted.papers_title, lines, [&](const Measured& line) {
+        auto what = line.what;
+        if (wanted.about == Subject::tso_demand) what.ports = std::min(what.ports, 4U); // HP's most
+        const auto ratio = papers_ratio(wanted.about, what);
+        return ratio ? ratio_text(wanted.about, *ratio) : none;
+    });
+}
+
 } // namespace
 
 Table summary_table(const Results& results) {
-    auto rows = headline_rows(results);
+    const auto lines = headlines(results);
+    const auto basis = basis_of(results);
     Table table{.title =
                     fmt::format("{}; CPU time of {}", setup_text(usual_case(results)), basis_text(results)),
-                .columns = std::move(rows.front()),
+                .columns = {tso_title(results)},
                 .rows = {}};
-    table.rows.assign(std::make_move_iterator(rows.begin() + 1), std::make_move_iterator(rows.end()));
+    for (const auto* line : lines)
+        table.columns.emplace_back(way_text(line->what.way));
+    const auto add_figure = [&](std::string_view title, Figure figure) {
+        add_row(table, title, lines, [&](const Measured& line) { return cell(&line, basis, figure); });
+    };
+    add_row(table, "ports", lines, [](const Measured& line) { return std::to_string(line.what.ports); });
+    add_figure("throughput, Mbit/s", throughput);
+    add_row(table, "- spread of the rounds", lines, [&](const Measured& line) {
+        const auto [median, low, high, rounds] = *spread_of(line, basis, throughput);
+        return rounds < 2 ? none : fmt::format("{:.1f} %", 100 * (high - low) / median);
+    });
+    add_row(table, "limited by", lines,
+            [](const Measured& line) { return std::string(limit_text(line.limit)); });
+    add_figure("CPU, %", cpu);
+    add_figure("- load generator, % of a CPU", process_cpu);
+    add_figure("- daemon of the team, % of a CPU", daemon_cpu);
+    add_figure("service demand, µs/KiB", service_demand);
+    for (const auto& wanted : ratio_rows)
+        add_ratio_rows(table, wanted, lines, results);
+    add_figure("packets on the wire for each handled", packet_saving);
+    add_row(table, "- HP TSO, counted: (40+20)/(1+20)", lines, [](const Measured& line) {
+        return line.what.way == Way::transmit && line.what.tso
+                   ? fmt::format("{:.1f}", hp_packets_without_tso / hp_packets_with_tso)
+                   : none;
+    });
     return table;
 }
 
@@ -118,17 +227,17 @@ Table figures_table(const Results& results) {
     Table table{.title = "all figures", .columns = {tso_title(results)}, .rows = {}};
     if (lines.empty()) return table;
     Row ports{"ports"};
-    for (const auto& line : lines) {
-        table.columns.emplace_back(way_text(line.measured->what.way));
-        ports.push_back(std::to_string(line.measured->what.ports));
+    for (const auto* line : lines) {
+        table.columns.emplace_back(way_text(line->what.way));
+        ports.push_back(std::to_string(line->what.ports));
     }
     table.columns.emplace_back("unit, paper");
     ports.emplace_back();
     table.rows.push_back(std::move(ports));
     for (const auto& metric : metrics()) {
         Row row{std::string(metric.key)};
-        for (const auto& line : lines)
-            row.push_back(cell(line.measured, basis_of(results), metric.figure));
+        for (const auto* line : lines)
+            row.push_back(cell(line, basis_of(results), metric.figure));
         if (std::all_of(row.begin() + 1, row.end(), is_empty)) continue;
         row.push_back(metric.paper.empty() ? std::string(metric.unit)
                                            : fmt::format("{}; {}", metric.unit, metric.paper));
@@ -161,10 +270,10 @@ std::vector<Table> comparison_tables(const Results& results) {
 
 std::vector<Table> cpu_tables(const Results& results) {
     std::vector<Table> tables;
-    for (const auto& line : headlines(results)) {
-        const auto cpus = shares_by_cpu(*line.measured);
+    for (const auto* line : headlines(results)) {
+        const auto cpus = shares_by_cpu(*line);
         const bool irq = has_irq(cpus);
-        Table table{.title = fmt::format("CPU by CPU, % of its time: {}", case_text(line.measured->what)),
+        Table table{.title = fmt::format("CPU by CPU, % of its time: {}", case_text(line->what)),
                     .columns = {"CPU", "busy", "user", "system", "softirq", "irq"},
                     .rows = {}};
         const auto share = [](double part) { return fmt::format("{:.0f}", 100 * part); };
