@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 
 namespace teamo::bench {
 namespace {
@@ -32,11 +33,6 @@ struct Round {
         return sum;
     }
     Value busy() const { return time() ? Value(time()->busy()) : none; }
-    /// In per cent of the CPUs counted.
-    Value cpu_share(double (*part)(const CpuTime&)) const {
-        const auto spent = time();
-        return spent ? ratio(100 * part(*spent), spent->busy() + spent->idle) : none;
-    }
 
     /// Payload of the ways that the case measures: what flows back in a one-way case are acknowledgements.
     double payload() const {
@@ -75,6 +71,21 @@ struct Round {
     }
 };
 
+double interrupts_of(const CpuTime& time) { return time.softirq + time.irq; }
+
+/// In per cent of the CPUs counted.
+template <auto part>
+Value cpu_share(const Round& round) {
+    const auto spent = round.time();
+    return spent ? ratio(100 * std::invoke(part, *spent), spent->busy() + spent->idle) : none;
+}
+
+/// In per cent of a CPU.
+template <std::optional<double> Sample::* seconds>
+Value cpu_of(const Round& round) {
+    return ratio_of(round.sample.*seconds, 100, round.sample.seconds);
+}
+
 // In the order of Figure.
 struct Row : Metric {
     Value (*value)(const Round&);
@@ -89,24 +100,16 @@ constexpr auto table = std::to_array<Row>({
      }},
     {{cpu, "cpu", "CPU", "%", 0, "APA",
       "Busy time (user, system, softirq and irq) of the CPUs that are counted, by their whole time."},
-     [](const Round& round) -> Value {
-         return round.cpu_share([](const CpuTime& time) { return time.busy(); });
-     }},
+     cpu_share<&CpuTime::busy>},
     {{cpu_user, "cpu_user", "CPU, user", "%", 1, "FEP",
       "The part of the CPU that programs use themselves: the application CPU."},
-     [](const Round& round) -> Value {
-         return round.cpu_share([](const CpuTime& time) { return time.user; });
-     }},
+     cpu_share<&CpuTime::user>},
     {{cpu_system, "cpu_system", "CPU, system", "%", 1, "FEP",
       "The part that the kernel uses for calls of programs; under a load generator that is the network."},
-     [](const Round& round) -> Value {
-         return round.cpu_share([](const CpuTime& time) { return time.system; });
-     }},
+     cpu_share<&CpuTime::system>},
     {{cpu_softirq, "cpu_softirq", "CPU, softirq", "%", 1, "FEP",
       "The part for interrupts and the packets that they announce (softirq and irq)."},
-     [](const Round& round) -> Value {
-         return round.cpu_share([](const CpuTime& time) { return time.softirq + time.irq; });
-     }},
+     cpu_share<interrupts_of>},
     {{process_cpu, "process_cpu", "CPU of the load generator", "% of a CPU", 0, "",
       "CPU time of the threads that send and receive on the measured host, by elapsed time."},
      [](const Round& round) -> Value {
@@ -115,14 +118,10 @@ constexpr auto table = std::to_array<Row>({
      }},
     {{daemon_cpu, "daemon_cpu", "CPU of the team's daemon", "% of a CPU", 2, "",
       "CPU time of the team's daemon, ours or teamd, on the measured host, by elapsed time."},
-     [](const Round& round) -> Value {
-         return ratio_of(round.sample.host_daemon, 100, round.sample.seconds);
-     }},
+     cpu_of<&Sample::host_daemon>},
     {{far_daemon_cpu, "far_daemon_cpu", "CPU of the far team's daemon", "% of a CPU", 2, "",
       "The same for the other end, where it has a team."},
-     [](const Round& round) -> Value {
-         return ratio_of(round.sample.far_daemon, 100, round.sample.seconds);
-     }},
+     cpu_of<&Sample::far_daemon>},
     {{service_demand, "service_demand", "service demand", "µs/KiB", 3, "APA, HP TSO",
       "CPU time of the measured host for each KiB of payload, as netperf defines it."},
      [](const Round& round) -> Value { return round.demand(round.busy()); }},
