@@ -77,3 +77,8 @@ const Measured* find(const Results& results, const Case& what);
 Case usual_case(const Results& results);
 
 } // namespace teamo::bench
+
+template <>
+inline constexpr std::array<std::string_view, 8> teamo::enum_names<teamo::bench::Subject>{
+    "single_sum",      "demand_by_ports", "tso_demand",       "tso_throughput",
+    "bare_throughput", "bare_demand",     "bound_throughput", "bound_demand"};

@@ -2,7 +2,6 @@
 #include "bench/json.h"
 
 #include "bench/metrics.h"
-#include "bench/names.h"
 #include "json/document.h"
 #include "json/quote.h"
 

@@ -2,18 +2,15 @@
 #include "bench/money.h"
 
 #include "bench/compare.h"
-#include "bench/names.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 namespace teamo::bench {
 namespace {
 
 constexpr double bits_per_kib = 8 * 1024, joules_per_kwh = 3.6e6;
-constexpr std::array weighted_ways{Way::transmit, Way::receive, Way::both};
 
 struct PriceKey {
     std::string_view name;
@@ -84,7 +81,7 @@ std::optional<double> watts(const Measured& measured, Basis basis, const Prices&
 std::optional<SetupCost> weighted(const Case& setup, const Results& results, const Prices& prices) {
     SetupCost sum{.what = setup};
     double weights = 0;
-    for (const auto way : weighted_ways) {
+    for (const auto way : all_ways) {
         auto what = setup;
         what.way = way;
         const auto* measured = find(results, what);

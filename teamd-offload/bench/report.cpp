@@ -3,7 +3,6 @@
 
 #include "base/named.h"
 #include "bench/json.h"
-#include "bench/names.h"
 #include "bench/papers.h"
 #include "bench/summary.h"
 #include "bench/tables.h"
@@ -14,8 +13,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <array>
 #include <filesystem>
 
 namespace teamo::bench {
@@ -24,8 +21,6 @@ namespace {
 using json::Array;
 using json::Object;
 using json::Value;
-
-constexpr std::array all_ways{Way::transmit, Way::receive, Way::both};
 
 Array range_of(const Spread& spread) { return {spread.median, spread.low, spread.high}; }
 

@@ -3,6 +3,7 @@
 // What a benchmark measured, as values. Metrics, tables and the report are made from these alone.
 #pragma once
 
+#include "base/named.h"
 #include "kernel/cpus/cpus.h"
 
 #include <cstdint>
@@ -13,7 +14,8 @@
 
 namespace teamo::bench {
 
-enum class Way : std::uint8_t { transmit, receive, both };      ///< seen from the measured host
+enum class Way : std::uint8_t { transmit, receive, both }; ///< seen from the measured host
+inline constexpr std::array all_ways{Way::transmit, Way::receive, Way::both};
 enum class Load : std::uint8_t { stream, file, request, http }; ///< file: 6 MB by sendfile()
 enum class Carrier : std::uint8_t { team, ports, bond, teamd }; ///< ports: the same without a team
 
@@ -108,3 +110,20 @@ struct Results {
 };
 
 } // namespace teamo::bench
+
+namespace teamo {
+
+// The words of JSON, options and progress.
+template <>
+inline constexpr std::array<std::string_view, 3> enum_names<bench::Way>{"transmit", "receive", "both"};
+template <>
+inline constexpr std::array<std::string_view, 4> enum_names<bench::Load>{"stream", "file", "request", "http"};
+template <>
+inline constexpr std::array<std::string_view, 4> enum_names<bench::Binding>{"none", "unbound", "follow",
+                                                                            "cross"};
+template <>
+inline constexpr std::array<std::string_view, 4> enum_names<bench::Carrier>{"team", "ports", "bond", "teamd"};
+template <>
+inline constexpr std::array<std::string_view, 4> enum_names<bench::Limit>{"unknown", "cpu", "shaper", "link"};
+
+} // namespace teamo

@@ -71,7 +71,7 @@ using Headlines = std::vector<const Measured*>;
 Headlines headlines(const Results& results) {
     const auto usual = usual_case(results);
     Headlines lines;
-    for (const auto way : {Way::transmit, Way::receive, Way::both}) {
+    for (const auto way : all_ways) {
         const auto* measured =
             widest(results.cases, usual, way, [](const Measured& one) { return !one.rounds.empty(); });
         if (measured != nullptr && spread_of(*measured, basis_of(results), throughput))
@@ -179,7 +179,7 @@ Table ports_table(const Results& results) {
     if (usual.load != Load::stream) return table;
     const auto all = comparisons(results);
     const auto basis = basis_of(results);
-    for (const auto way : {Way::transmit, Way::receive, Way::both})
+    for (const auto way : all_ways)
         for (unsigned ports = 1; ports <= most_ports; ++ports) {
             auto on = usual;
             on.way = way;

@@ -44,7 +44,7 @@ std::vector<Case> cases_with_peer(const RunningTeam& team, const Options& option
                     .mtu = team.mtu};
     std::vector<Case> cases;
     const auto add_ways = [&](Case what) {
-        for (const auto way : {Way::transmit, Way::receive, Way::both}) {
+        for (const auto way : all_ways) {
             what.way = way;
             cases.push_back(what);
         }

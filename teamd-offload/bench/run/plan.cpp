@@ -10,7 +10,6 @@
 namespace teamo::bench {
 namespace {
 
-constexpr std::array ways{Way::transmit, Way::receive, Way::both};
 /// One connection does not fill a link of 1 Gbit/s at each moment, and eight hash buckets do not fill eight
 /// ports; the papers had several clients for each port too.
 constexpr unsigned clients = 4;
@@ -26,7 +25,7 @@ public:
         if (std::ranges::find(list_, what) == list_.end()) list_.push_back(std::move(what));
     }
     void add_ways(Case what) {
-        for (const auto way : ways) {
+        for (const auto way : all_ways) {
             what.way = way;
             add(what);
         }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "bench/stage/stage.h"
 
-#include "bench/names.h"
 #include "bench/run/plan.h"
 #include "kernel/files/files.h"
 #include "kernel/netlink/counters.h"
