@@ -6,7 +6,7 @@
 #include "bench/load/server.h"
 #include "bench/report.h"
 #include "bench/run/engine.h"
-#include "bench/run/running_team.h"
+#include "bench/run/peer.h"
 #include "bench/summary.h"
 #include "bench/text.h"
 #include "kernel/files/files.h"

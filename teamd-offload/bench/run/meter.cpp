@@ -4,6 +4,9 @@
 #include "kernel/files/files.h"
 
 #include <algorithm>
+#include <numeric>
+#include <system_error>
+#include <thread>
 
 namespace teamo::bench {
 namespace {
@@ -20,6 +23,23 @@ std::vector<std::string> meters_in(const std::string& folder) {
 
 std::string energy_of(const std::string& folder, const std::string& meter) {
     return fmt::format("{}/{}/energy_uj", folder, meter);
+}
+
+constexpr std::chrono::milliseconds spent_on_speed{10};
+
+/// Blocks per millisecond of one CPU: as the work of a network stack, a part is memory and a part is
+/// arithmetic.
+double speed_of(unsigned cpu) {
+    static_cast<void>(write_thread_affinity(0, {cpu}));
+    std::vector<std::uint32_t> from(16'384, cpu), to(16'384);
+    double blocks = 0;
+    const auto start = Clock::now();
+    auto now = start;
+    for (; now - start < spent_on_speed; now = Clock::now(), ++blocks) {
+        std::ranges::copy(from, to.begin());
+        from.front() = std::accumulate(to.begin(), to.end(), std::uint32_t{1});
+    }
+    return blocks / std::chrono::duration<double, std::milli>(now - start).count();
 }
 
 } // namespace
@@ -60,6 +80,20 @@ std::optional<double> joules_between(const Reading& earlier, const Reading& late
         sum += static_cast<double>(energy - before->second) / 1e6;
     }
     return later.microjoules.empty() ? std::nullopt : std::optional(sum);
+}
+
+std::optional<double> machine_speed() {
+    const auto cpus = read_thread_affinity(0);
+    if (!cpus) return std::nullopt;
+    std::vector<double> speeds(cpus->size());
+    try {
+        std::vector<std::jthread> threads;
+        for (std::size_t at = 0; const auto cpu : *cpus)
+            threads.emplace_back([cpu, &speed = speeds[at++]] { speed = speed_of(cpu); });
+    } catch (const std::system_error&) {
+        return std::nullopt;
+    }
+    return std::accumulate(speeds.begin(), speeds.end(), 0.0);
 }
 
 } // namespace teamo::bench

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// CPU time and energy of the machine. Only differences are meaningful.
+// CPU time and energy of the machine, of which only differences are meaningful, and its speed.
 #pragma once
 
-#include "base/clock.h"
 #include "bench/results.h"
-#include "bench/stage/placement.h"
 #include "kernel/cpus/cpus.h"
 
 namespace teamo::bench {
@@ -31,5 +29,10 @@ CpuTime sum_of(const std::map<unsigned, CpuTime>& times, const CpuList& cpus);
 
 /// None: the machine has no meter, or one has started anew.
 std::optional<double> joules_between(const Reading& earlier, const Reading& later);
+
+/// Blocks of 64 KiB that all CPUs of this process together copy and add up in a millisecond: a virtual
+/// machine may have less of its host at times, which no counter of the guest shows. Takes 10 ms, in which
+/// nothing else may run. None: the kernel does not tell the CPUs, or has no memory for a thread.
+std::optional<double> machine_speed();
 
 } // namespace teamo::bench

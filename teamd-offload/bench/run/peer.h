@@ -26,6 +26,9 @@ struct RunningTeam {
     std::function<Result<std::map<std::string, PortCounters>>()> read_counters{};
 };
 
+/// The team of that name, as its daemon and its ports show it.
+Result<RunningTeam> running_team(const std::string& name);
+
 /// Asks the server at a peer for its totals. ETIMEDOUT: it does not answer within `longest`.
 Result<Totals> read_totals_of(const IpAddress& peer, std::uint16_t port,
                               std::chrono::milliseconds longest = std::chrono::seconds(10));

@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "bench/run/run_rounds.h"
 
-#include "bench/compare.h"
-#include "bench/run/progress.h"
-#include "bench/run/speed.h"
+#include "bench/summary.h"
 
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
-#include <optional>
+#include <cstdio>
 #include <thread>
 
 namespace teamo::bench {
@@ -27,13 +24,59 @@ void raise_descriptor_limit() {
     (void)::setrlimit(RLIMIT_NOFILE, &limit);
 }
 
+constexpr std::size_t bar_width = 20;
+
+std::string time_left(const Steps& done, const Steps& left, Clock::duration passed) {
+    if (done.count == 0) return "";
+    const auto beyond = std::max<Clock::duration>(passed - done.time, Clock::duration(0)) / done.count;
+    const auto seconds =
+        std::chrono::duration_cast<std::chrono::seconds>(left.time + beyond * left.count).count();
+    return fmt::format("  {}:{:02} left", seconds / 60, seconds % 60);
+}
+
+/// On a terminal a bar that is drawn again, else a line for each step; to standard error.
+class Progress {
+public:
+    Progress() = default;
+    Progress(const Progress&) = delete;
+    Progress& operator=(const Progress&) = delete;
+    ~Progress() {
+        if (is_terminal_ && is_shown_) std::fputs("\r\033[K", stderr);
+    }
+
+    /// The next step begins. It is one of those that are left.
+    void next(const Steps& done, const Steps& left, std::string_view what) {
+        const auto line = progress_line(done, left, Clock::now() - start_, what);
+        is_shown_ = true;
+        // \r and "erase the rest of the line".
+        std::fputs(
+            fmt::format("{}{}{}", is_terminal_ ? "\r" : "", line, is_terminal_ ? "\033[K" : "\n").c_str(),
+            stderr);
+        std::fflush(stderr);
+    }
+
+private:
+    bool is_terminal_ = ::isatty(STDERR_FILENO) != 0, is_shown_ = false;
+    Clock::time_point start_ = Clock::now();
+};
+
 } // namespace
+
+std::string progress_line(const Steps& done, const Steps& left, Clock::duration passed,
+                          std::string_view what) {
+    const auto all = done.time + left.time;
+    const auto filled = all.count() == 0 ? bar_width
+                                         : bar_width * static_cast<std::size_t>(done.time.count()) /
+                                               static_cast<std::size_t>(all.count());
+    return fmt::format("[{:#<{}}{:-<{}}] {}/{}{}  {}", "", filled, "", bar_width - filled, done.count,
+                       done.count + left.count, time_left(done, left, passed), what);
+}
 
 Result<> run_rounds(const Options& options, Results& results,
                     const std::function<Result<Ends>(const Case&)>& ends_of) {
     raise_descriptor_limit();
     const auto order = order_of_rounds(results.cases.size(), options.rounds);
-    Progress progress(::isatty(STDERR_FILENO) != 0);
+    Progress progress;
     Steps done;
     std::optional<Error> first;
     for (std::size_t step = 0; step < order.size(); ++step) {
@@ -63,9 +106,7 @@ Result<> run_rounds(const Options& options, Results& results,
             measured.rounds.push_back(std::move(*sample));
         }
     }
-    const bool nothing =
-        std::ranges::all_of(results.cases, [](const Measured& measured) { return measured.rounds.empty(); });
-    return nothing && first ? tl::unexpected(std::move(*first)) : Result<>();
+    return first && !was_measured(results) ? tl::unexpected(std::move(*first)) : Result<>();
 }
 
 } // namespace teamo::bench

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "bench/run/running_team.h"
+#include "bench/run/peer.h"
 
 #include "control/client.h"
 #include "control/state_document.h"

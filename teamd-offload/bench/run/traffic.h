@@ -5,7 +5,6 @@
 
 #include "bench/load/clients.h"
 #include "bench/run/meter.h"
-#include "bench/stage/placement.h"
 
 #include <chrono>
 #include <map>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-#include "bench/stage/placement.h"
+#include "base/cpu_list.h"
+#include "base/ip_address.h"
 #include "kernel/ethtool/ethtool.h"
 #include "kernel/files/net_namespace.h"
 #include "kernel/netlink/links.h"

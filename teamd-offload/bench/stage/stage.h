@@ -7,6 +7,7 @@
 #include "bench/run/traffic.h"
 #include "bench/stage/daemon.h"
 #include "bench/stage/end.h"
+#include "bench/stage/placement.h"
 
 #include <memory>
 

@@ -2,7 +2,7 @@
 #include "bench/load/histogram.h"
 #include "bench/load/order.h"
 #include "bench/run/meter.h"
-#include "bench/run/progress.h"
+#include "bench/run/run_rounds.h"
 #include "bench/run/traffic.h"
 #include "bench/stage/placement.h"
 #include "bench/stage/world.h"
