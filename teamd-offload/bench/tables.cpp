@@ -16,15 +16,15 @@ namespace {
 
 constexpr unsigned most_ports = 8; ///< of a team
 
-const std::string none = "-";
+const std::string dash = "-";
 
 std::string cell(const Measured* measured, Basis basis, Figure figure) {
     const auto spread = measured == nullptr ? std::nullopt : spread_of(*measured, basis, figure);
-    return spread ? fmt::format("{:.{}f}", spread->median, metric_of(figure).digits) : none;
+    return spread ? fmt::format("{:.{}f}", spread->median, metric_of(figure).digits) : dash;
 }
 
 std::string percent(std::optional<double> share) {
-    return share ? fmt::format("{:.0f} %", 100 * *share) : none;
+    return share ? fmt::format("{:.0f} %", 100 * *share) : dash;
 }
 
 std::optional<double> share_of_sum(const std::vector<Comparison>& all, const Case& what) {
@@ -32,7 +32,7 @@ std::optional<double> share_of_sum(const std::vector<Comparison>& all, const Cas
     return found == nullptr ? std::nullopt : std::optional(found->ratio.median);
 }
 
-bool is_empty(const std::string& cell) { return cell == none; }
+bool is_empty(const std::string& cell) { return cell == dash; }
 
 /// Removes the columns, except the first, in which no row has a value.
 void drop_empty_columns(Table& table) {
@@ -115,7 +115,7 @@ void add_ratio_rows(Table& table, const RatioRow& wanted, const Headlines& lines
     const auto before = table.rows.size();
     add_row(table, wanted.title, lines, [&](const Measured& line) {
         const auto* found = widest(all, like, line.what.way, is_wanted);
-        if (found == nullptr) return none;
+        if (found == nullptr) return dash;
         const auto ratio = ratio_text(wanted.about, found->ratio.median);
         return found->what.ports == line.what.ports ? ratio
                                                     : fmt::format("{} by {}", ratio, found->what.ports);
@@ -125,7 +125,7 @@ void add_ratio_rows(Table& table, const RatioRow& wanted, const Headlines& lines
         auto what = line.what;
         if (wanted.about == Subject::tso_demand) what.ports = std::min(what.ports, 4U); // HP's most
         const auto ratio = papers_ratio(wanted.about, what);
-        return ratio ? ratio_text(wanted.about, *ratio) : none;
+        return ratio ? ratio_text(wanted.about, *ratio) : dash;
     });
 }
 
@@ -147,7 +147,7 @@ Table summary_table(const Results& results) {
     add_figure("throughput, Mbit/s", throughput);
     add_row(table, "- spread of the rounds", lines, [&](const Measured& line) {
         const auto [median, low, high, rounds] = *spread_of(line, basis, throughput);
-        return rounds < 2 ? none : fmt::format("{:.1f} %", 100 * (high - low) / median);
+        return rounds < 2 ? dash : fmt::format("{:.1f} %", 100 * (high - low) / median);
     });
     add_row(table, "limited by", lines,
             [](const Measured& line) { return std::string(limit_text(line.limit)); });
@@ -161,7 +161,7 @@ Table summary_table(const Results& results) {
     add_row(table, "- HP TSO, counted: (40+20)/(1+20)", lines, [](const Measured& line) {
         return line.what.way == Way::transmit && line.what.tso
                    ? fmt::format("{:.1f}", hp_packets_without_tso / hp_packets_with_tso)
-                   : none;
+                   : dash;
     });
     return table;
 }
@@ -259,10 +259,10 @@ std::vector<Table> comparison_tables(const Results& results) {
         const auto paper = papers_ratio(one->about, one->what);
         tables.back().rows.push_back(
             {case_text(one->what), ratio(one->ratio.median), ratio(one->ratio.low), ratio(one->ratio.high),
-             one->ratio.rounds < 2 ? none
+             one->ratio.rounds < 2 ? dash
              : agrees(one->ratio)  ? std::string("yes")
                                    : "no: " + one->why,
-             paper ? fmt::format("{} {}", paper_of(one->about), ratio(*paper)) : none});
+             paper ? fmt::format("{} {}", paper_of(one->about), ratio(*paper)) : dash});
     }
     std::ranges::for_each(tables, drop_empty_columns);
     return tables;
@@ -279,7 +279,7 @@ std::vector<Table> cpu_tables(const Results& results) {
         const auto share = [](double part) { return fmt::format("{:.0f}", 100 * part); };
         for (const auto& [number, part] : cpus)
             table.rows.push_back({std::to_string(number), share(busy_share(part)), share(part.user),
-                                  share(part.system), share(part.softirq), irq ? share(part.irq) : none});
+                                  share(part.system), share(part.softirq), irq ? share(part.irq) : dash});
         drop_empty_columns(table);
         if (!table.rows.empty()) tables.push_back(std::move(table));
     }
@@ -303,7 +303,7 @@ Table cost_table(const Results& results, const Prices& prices) {
         table.rows.push_back(
             {case_text(what), joined(names), fmt::format("{:.3f}", cost.cpus),
              fmt::format("{:.0f}", cost.servers), cost.kwh ? fmt::format("{:.0f}", *cost.kwh) : "no meter",
-             cost.energy ? fmt::format("{:.0f}", *cost.energy) : none, fmt::format("{:.0f}", cost.total())});
+             cost.energy ? fmt::format("{:.0f}", *cost.energy) : dash, fmt::format("{:.0f}", cost.total())});
     }
     return table;
 }

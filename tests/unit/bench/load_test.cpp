@@ -10,6 +10,8 @@
 #include <gmock/gmock.h>
 
 #include <csignal>
+#include <filesystem>
+#include <fstream>
 
 namespace teamo::bench {
 namespace {
