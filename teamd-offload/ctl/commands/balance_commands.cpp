@@ -2,7 +2,6 @@
 #include "base/whole_number.h"
 #include "ctl/commands.h"
 #include "ctl/packet/l2_context.h"
-#include "ctl/report/state_tables.h"
 #include "text/numbers.h"
 
 #include <algorithm>
@@ -72,18 +71,6 @@ json::Value answer_json(const std::string& team, const Answer& answer) {
 }
 
 } // namespace
-
-CommandResult balance_show(Session& session, Arguments) {
-    const auto state = TEAMO_TRY(session.state());
-    session.print(balance_json(state), balance_text(state));
-    return {};
-}
-
-CommandResult stats_show(Session& session, Arguments) {
-    const auto state = TEAMO_TRY(session.state());
-    session.print(stats_json(state), stats_text(state));
-    return {};
-}
 
 Result<> check_balance_move(Arguments arguments) {
     const auto& bucket = arguments[0];

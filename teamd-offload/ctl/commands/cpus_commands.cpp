@@ -21,23 +21,9 @@ Result<pid_t> process_of(const std::string& text) {
 
 } // namespace
 
-CommandResult interrupts_show(Session& session, Arguments) {
-    const auto state = TEAMO_TRY(session.state());
-    TEAMO_TRY(require_part(state.interrupts.has_value()));
-    session.print(*state.document.find("interrupts"), interrupts_text(*state.interrupts));
-    return {};
-}
-
 CommandResult interrupts_plan(Session& session, Arguments) {
     const auto document = TEAMO_TRY(session.document(control::InterruptsPlan{}));
     session.print(document, interrupt_plan_text(control::read_interrupts(document)));
-    return {};
-}
-
-CommandResult workers_show(Session& session, Arguments) {
-    const auto state = TEAMO_TRY(session.state());
-    TEAMO_TRY(require_part(state.workers.has_value()));
-    session.print(*state.document.find("workers"), workers_text(*state.workers));
     return {};
 }
 

@@ -18,28 +18,23 @@
 namespace teamo::ctl {
 namespace {
 
-using Drops = std::map<std::string, std::uint64_t, std::less<>>;
+/// What the kernel has counted at a port.
+struct Counted {
+    std::optional<std::uint64_t> dropped{};  ///< by its qdisc; none: it has no qdisc
+    std::optional<std::uint64_t> received{}; ///< packets
+};
+using CountedByPort = std::map<std::string, Counted, std::less<>>;
 
-/// Packets that the ports' qdiscs have dropped; a port without a qdisc has no entry.
-Result<Drops> read_drops(const TeamState& state) {
+Result<CountedByPort> read_counted(const TeamState& state) {
     auto socket = TEAMO_TRY(NetlinkSocket::open(NETLINK_ROUTE));
     const auto queues = TEAMO_TRY(read_queues(socket));
-    Drops drops;
-    for (const auto& port : state.ports)
-        if (const auto* queue = find(queues, port.ifindex)) drops[port.name] = queue->dropped;
-    return drops;
-}
-
-using Received = std::map<std::string, std::uint64_t, std::less<>>;
-
-/// Packets that the ports have received.
-Result<Received> read_received(const TeamState& state) {
-    auto socket = TEAMO_TRY(NetlinkSocket::open(NETLINK_ROUTE));
-    Received received;
-    for (const auto& port : state.ports)
-        if (const auto counted = read_link_stats(socket, port.ifindex))
-            received[port.name] = counted->rx_packets;
-    return received;
+    CountedByPort ports;
+    for (const auto& port : state.ports) {
+        auto& counted = ports[port.name];
+        if (const auto* queue = find(queues, port.ifindex)) counted.dropped = queue->dropped;
+        if (const auto stats = read_link_stats(socket, port.ifindex)) counted.received = stats->rx_packets;
+    }
+    return ports;
 }
 
 std::uint64_t seen_by_program(const PortCounters& counters) {
@@ -47,16 +42,20 @@ std::uint64_t seen_by_program(const PortCounters& counters) {
 }
 
 /// The program's counts of `first` and `last` include all that the devices count between.
-void compare_received(const TeamState& first, const TeamState& last, const Received& before,
-                      const Received& after, Readings& readings) {
-    for (const auto& port : last.ports) {
-        const auto* former = find_port(first, port.name);
-        auto* device = find(readings.devices, port.name);
-        const auto *from = find(before, port.name), *to = find(after, port.name);
-        if (former == nullptr || device == nullptr || from == nullptr || to == nullptr || *to < *from)
+void compare_counted(const TeamState& first, const TeamState& last, const CountedByPort& before,
+                     const CountedByPort& after, Readings& readings) {
+    for (const auto& [name, to] : after) {
+        const auto* from = find(before, name);
+        auto* device = find(readings.devices, name);
+        if (from == nullptr || device == nullptr) continue;
+        if (from->dropped && to.dropped && *to.dropped > *from->dropped)
+            device->queue_dropped = *to.dropped - *from->dropped;
+        const auto *former = find_port(first, name), *port = find_port(last, name);
+        if (former == nullptr || port == nullptr || !from->received || !to.received ||
+            *to.received < *from->received)
             continue;
-        device->received = *to - *from;
-        const auto seen = seen_by_program(port.counters), seen_before = seen_by_program(former->counters);
+        device->received = *to.received - *from->received;
+        const auto seen = seen_by_program(port->counters), seen_before = seen_by_program(former->counters);
         device->seen = seen >= seen_before ? seen - seen_before : seen; // a new daemon's begin at 0
     }
 }
@@ -95,8 +94,7 @@ Result<> read_devices(Readings& readings) {
 Result<Readings> read_all(Session& session) {
     Readings readings;
     const auto first = TEAMO_TRY(session.state());
-    const auto dropped = TEAMO_TRY(read_drops(first));
-    const auto received = TEAMO_TRY(read_received(first));
+    const auto counted = TEAMO_TRY(read_counted(first));
     auto frames = capture_multicast(first);
     auto sample = TEAMO_TRY(session.sample());
     if (frames) readings.repeated = repeated_frames(frames->take(), first.address);
@@ -105,14 +103,8 @@ Result<Readings> read_all(Session& session) {
     readings.rates = std::move(sample.rates);
     TEAMO_TRY(read_devices(readings));
     readings.topology = read_cpu_topology().value_or(CpuTopology{}); // only notes need it
-    const auto dropped_after = TEAMO_TRY(read_drops(readings.state));
-    for (const auto& [port, count] : dropped_after) {
-        const auto* before = find(dropped, port);
-        auto* device = find(readings.devices, port);
-        if (before && device && count > *before) device->queue_dropped = count - *before;
-    }
-    const auto received_after = TEAMO_TRY(read_received(readings.state));
-    compare_received(first, TEAMO_TRY(session.state()), received, received_after, readings);
+    const auto counted_after = TEAMO_TRY(read_counted(readings.state));
+    compare_counted(first, TEAMO_TRY(session.state()), counted, counted_after, readings);
     readings.configuration = TEAMO_TRY(session.document(control::ConfigDump{}));
     readings.actual = TEAMO_TRY(session.document(control::ConfigDumpActual{}));
     return readings;
