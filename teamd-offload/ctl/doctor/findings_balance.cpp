@@ -65,12 +65,9 @@ void add_uneven_inbound(const Readings& readings, Findings& findings) {
     std::vector<Inbound> ports;
     double bytes = 0, speed = 0;
     for (const auto& port : readings.state.ports) {
-        const auto* before = find_port(readings.before, port.name);
-        if (!port.receives || !port.link.speed || before == nullptr ||
-            port.counters.rx_bytes < before->counters.rx_bytes)
-            continue;
-        ports.push_back({&port, static_cast<double>(port.counters.rx_bytes - before->counters.rx_bytes),
-                         *port.link.speed * bytes_per_megabit});
+        const auto received = growth_of(&PortCounters::rx_bytes, port, readings.before);
+        if (!port.receives || !port.link.speed || !received) continue;
+        ports.push_back({&port, static_cast<double>(*received), *port.link.speed * bytes_per_megabit});
         bytes += ports.back().bytes;
         speed += ports.back().speed;
     }

@@ -145,11 +145,10 @@ void add_multicast(const Readings& readings, const std::string& name, Findings& 
 }
 
 void add_received(const Readings& readings, const PortStatus& port, Findings& findings) {
-    const auto* before = find_port(readings.before, port.name);
+    const auto more = growth_of(&PortCounters::rx_dropped, port, readings.before).value_or(0);
     // A backup port drops what the switch floods: that is normal.
-    if (before == nullptr || readings.state.runner == "activebackup") return;
-    if (port.counters.rx_dropped <= before->counters.rx_dropped) return;
-    const auto dropped = counted(port.counters.rx_dropped - before->counters.rx_dropped, "packet", "packets");
+    if (more == 0 || readings.state.runner == "activebackup") return;
+    const auto dropped = counted(more, "packet", "packets");
     if (!control::counts_by_program(readings.state)) // then the device counts, for other reasons
         findings.push_back(
             {warning, port.name, fmt::format("the device dropped {} that arrived in a second", dropped),

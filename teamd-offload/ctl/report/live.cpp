@@ -53,16 +53,14 @@ double seconds_between(const Reading& earlier, const Reading& later) {
 }
 
 PortRates rates_of(const PortStatus& port, const Reading& earlier, double seconds) {
-    const auto* before = find_port(earlier.state, port.name);
-    if (before == nullptr || seconds <= 0) return {};
-    const auto rate = [seconds](std::uint64_t from, std::uint64_t to) {
-        return to < from ? 0 : static_cast<double>(to - from) / seconds;
+    if (seconds <= 0) return {};
+    const auto rate = [&](std::uint64_t PortCounters::* counter) {
+        return static_cast<double>(growth_of(counter, port, earlier.state).value_or(0)) / seconds;
     };
-    const auto &then = before->counters, &now = port.counters;
-    return {.tx_bytes = rate(then.tx_bytes, now.tx_bytes),
-            .tx_packets = rate(then.tx_packets, now.tx_packets),
-            .rx_bytes = rate(then.rx_bytes, now.rx_bytes),
-            .rx_packets = rate(then.rx_packets, now.rx_packets)};
+    return {.tx_bytes = rate(&PortCounters::tx_bytes),
+            .tx_packets = rate(&PortCounters::tx_packets),
+            .rx_bytes = rate(&PortCounters::rx_bytes),
+            .rx_packets = rate(&PortCounters::rx_packets)};
 }
 
 std::map<unsigned, CpuLoad> loads_between(const Reading& earlier, const Reading& later) {

@@ -21,11 +21,11 @@ struct Reading {
 
 double seconds_between(const Reading& earlier, const Reading& later);
 
-/// Per second.
 /// Mean bytes of an skb, or "-": no packets, or `counts_skbs` is false, because cards may count packets on
 /// the wire.
 std::string mean_skb(double bytes, double packets, bool counts_skbs);
 
+/// Per second.
 struct PortRates {
     double tx_bytes = 0, tx_packets = 0, rx_bytes = 0, rx_packets = 0;
     bool operator==(const PortRates&) const = default;

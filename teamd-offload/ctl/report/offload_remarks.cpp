@@ -167,12 +167,12 @@ constexpr double frame_header = 18;
 
 /// 0 for a port that was removed and added again: its counters are smaller then.
 Sending count_between(const TeamState& earlier, const TeamState& later, std::string_view port) {
-    const auto *before = find_port(earlier, port), *after = find_port(later, port);
-    if (before == nullptr || after == nullptr || after->counters.tx_bytes < before->counters.tx_bytes ||
-        after->counters.tx_packets < before->counters.tx_packets)
-        return {};
-    return {.bytes = static_cast<double>(after->counters.tx_bytes - before->counters.tx_bytes),
-            .packets = static_cast<double>(after->counters.tx_packets - before->counters.tx_packets)};
+    const auto* after = find_port(later, port);
+    if (after == nullptr) return {};
+    const auto bytes = growth_of(&PortCounters::tx_bytes, *after, earlier);
+    const auto packets = growth_of(&PortCounters::tx_packets, *after, earlier);
+    if (!bytes || !packets) return {};
+    return {.bytes = static_cast<double>(*bytes), .packets = static_cast<double>(*packets)};
 }
 
 } // namespace

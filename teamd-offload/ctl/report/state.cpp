@@ -39,16 +39,19 @@ std::vector<const PortStatus*> carriers_without(const TeamState& state, std::str
     return list;
 }
 
+std::optional<std::uint64_t> growth_of(std::uint64_t PortCounters::* counter, const PortStatus& port,
+                                       const TeamState& earlier) {
+    const auto* before = find_port(earlier, port.name);
+    if (before == nullptr || port.counters.*counter < before->counters.*counter) return std::nullopt;
+    return port.counters.*counter - before->counters.*counter;
+}
+
 Rates rates_between(const TeamState& earlier, const TeamState& later, std::chrono::duration<double> between) {
     Rates rates;
-    for (const auto& port : later.ports) {
-        const auto* before = find_port(earlier, port.name);
-        // A smaller counter: the port was removed and added again.
-        if (before == nullptr || port.counters.tx_bytes < before->counters.tx_bytes || between.count() <= 0)
-            continue;
-        rates[port.name] =
-            static_cast<double>(port.counters.tx_bytes - before->counters.tx_bytes) / between.count();
-    }
+    if (between.count() <= 0) return rates;
+    for (const auto& port : later.ports)
+        if (const auto sent = growth_of(&PortCounters::tx_bytes, port, earlier))
+            rates[port.name] = static_cast<double>(*sent) / between.count();
     return rates;
 }
 

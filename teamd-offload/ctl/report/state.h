@@ -28,6 +28,11 @@ std::vector<const PortStatus*> carriers(const TeamState& state);
 /// after its partner has agreed.
 std::vector<const PortStatus*> carriers_without(const TeamState& state, std::string_view without);
 
+/// How much a counter of the port has grown since the earlier state. None: the port was not there; or it was
+/// removed and added again, so that the counter is smaller.
+std::optional<std::uint64_t> growth_of(std::uint64_t PortCounters::* counter, const PortStatus& port,
+                                       const TeamState& earlier);
+
 /// Sent bytes per second by port.
 using Rates = std::map<std::string, double, std::less<>>;
 
