@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "bench/command_line.h"
 
-#include "base/named.h"
 #include "version.h"
 
 #include <CLI/CLI.hpp>

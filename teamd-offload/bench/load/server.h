@@ -4,6 +4,7 @@
 #include "bench/load/connection.h"
 #include "bench/load/tally.h"
 
+#include <memory>
 #include <set>
 
 namespace teamo::bench {

@@ -6,7 +6,6 @@
 #include "kernel/cpus/cpus.h"
 #include "kernel/files/files.h"
 
-#include <fcntl.h>
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/mount.h>

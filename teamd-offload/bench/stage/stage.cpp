@@ -7,7 +7,6 @@
 #include "kernel/netlink/traffic_control.h"
 #include "json/write.h"
 
-#include <net/if.h>
 #include <sched.h>
 
 namespace teamo::bench {

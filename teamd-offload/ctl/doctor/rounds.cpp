@@ -3,8 +3,6 @@
 
 #include "text/numbers.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 namespace teamo::ctl {

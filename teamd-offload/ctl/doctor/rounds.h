@@ -6,7 +6,6 @@
 #include "kernel/cpus/cpus.h"
 #include "model/status.h"
 
-#include <chrono>
 #include <optional>
 #include <string>
 #include <vector>

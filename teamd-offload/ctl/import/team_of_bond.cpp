@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "ctl/import/team_of_bond.h"
 
-#include "base/mac_address.h"
 #include "base/whole_number.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
-#include <optional>
 #include <sstream>
 
 namespace teamo::ctl {
