@@ -227,12 +227,6 @@ std::vector<Comparison> comparisons(const Results& results) {
     return found;
 }
 
-const Comparison* comparison_of(const std::vector<Comparison>& all, Subject about, const Case& what) {
-    const auto found = std::ranges::find_if(
-        all, [&](const Comparison& one) { return one.about == about && one.what == what; });
-    return found == all.end() ? nullptr : &*found;
-}
-
 std::string_view title_of(Subject about) { return rule_of(about).title; }
 std::string_view paper_of(Subject about) { return rule_of(about).paper; }
 

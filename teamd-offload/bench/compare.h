@@ -31,8 +31,6 @@ struct Comparison {
 };
 
 std::vector<Comparison> comparisons(const Results& results);
-/// Of that subject and judged case; nullptr: none.
-const Comparison* comparison_of(const std::vector<Comparison>& all, Subject about, const Case& what);
 
 /// "service demand, TSO on : off".
 std::string_view title_of(Subject about);
@@ -49,7 +47,6 @@ std::string ratio_text(const Comparison& comparison);
 std::string case_text(const Case& what);
 /// The same without ports and way: what a table with rows for these has in common.
 std::string setup_text(const Case& what);
-std::string_view carrier_text(Carrier over);
 /// With the datapath: "team (bpf)".
 std::string carrier_words(const Case& what);
 std::string_view way_text(Way way);

@@ -32,11 +32,6 @@ bool has_energy(const Results& results) {
     });
 }
 
-std::string_view energy_note(const Results& results) {
-    if (!has_energy(results)) return "";
-    return "The energy is that of the whole machine, with idle power and all ends that are on it.";
-}
-
 std::string_view no_energy_text(const Results& results) {
     return results.machine.meter_needs_root ? "the meter (RAPL) needs root" : "no meter (RAPL)";
 }

@@ -18,8 +18,6 @@ std::string repeatability(const std::vector<Comparison>& comparisons);
 
 /// Whether a meter of energy was read.
 bool has_energy(const Results& results);
-/// Whose energy is in a cost; empty: no meter was read.
-std::string_view energy_note(const Results& results);
 /// Why there is no energy.
 std::string_view no_energy_text(const Results& results);
 

@@ -28,8 +28,9 @@ std::string percent(std::optional<double> share) {
 }
 
 std::optional<double> share_of_sum(const std::vector<Comparison>& all, const Case& what) {
-    const auto* found = comparison_of(all, Subject::single_sum, what);
-    return found == nullptr ? std::nullopt : std::optional(found->ratio.median);
+    const auto found = std::ranges::find_if(
+        all, [&](const Comparison& one) { return one.about == Subject::single_sum && one.what == what; });
+    return found == all.end() ? std::nullopt : std::optional(found->ratio.median);
 }
 
 bool is_empty(const std::string& cell) { return cell == dash; }
@@ -288,14 +289,16 @@ std::vector<Table> cpu_tables(const Results& results) {
 
 Table cost_table(const Results& results, const Prices& prices) {
     const auto in_money = [&](std::string_view what) { return fmt::format("{}, {}", what, prices.currency); };
-    Table table{.title =
-                    fmt::format("cost of {:g} servers with {:g} Gbit/s each, {:g} hours a year over {:g} "
-                                "years, PUE {:g}",
-                                prices.servers, prices.gbits, prices.hours, prices.years, prices.pue),
-                .columns = {"case", "ways, weighted", "CPUs busy in a server", in_money("servers"), "kWh",
-                            in_money("energy"), in_money("together")},
-                .rows = {},
-                .note = std::string(energy_note(results))};
+    Table table{
+        .title = fmt::format("cost of {:g} servers with {:g} Gbit/s each, {:g} hours a year over {:g} "
+                             "years, PUE {:g}",
+                             prices.servers, prices.gbits, prices.hours, prices.years, prices.pue),
+        .columns = {"case", "ways, weighted", "CPUs busy in a server", in_money("servers"), "kWh",
+                    in_money("energy"), in_money("together")},
+        .rows = {},
+        .note = has_energy(results)
+                    ? "The energy is that of the whole machine, with idle power and all ends that are on it."
+                    : ""};
     for (const auto& [what, cost, ways] : weighted_costs(results, prices)) {
         std::vector<std::string> names;
         for (const auto way : ways)

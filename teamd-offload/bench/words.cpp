@@ -38,14 +38,13 @@ constexpr std::array<std::string_view, 4> limit_texts{"not known", "CPU", "shape
 
 } // namespace
 
-std::string_view carrier_text(Carrier over) { return text_in(carrier_texts, over); }
 std::string_view way_text(Way way) { return text_in(way_texts, way); }
 std::string_view load_text(Load load) { return text_in(load_texts, load); }
 std::string_view limit_text(Limit limit) { return text_in(limit_texts, limit); }
 
 std::string carrier_words(const Case& what) {
-    return what.datapath.empty() ? std::string(carrier_text(what.over))
-                                 : fmt::format("{} ({})", carrier_text(what.over), what.datapath);
+    const auto over = text_in(carrier_texts, what.over);
+    return what.datapath.empty() ? std::string(over) : fmt::format("{} ({})", over, what.datapath);
 }
 
 std::string setup_text(const Case& what) {

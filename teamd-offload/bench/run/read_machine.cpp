@@ -36,10 +36,6 @@ constexpr std::array<std::string_view, 10> sysctl_names{"net.core.busy_poll",
                                                         "net.ipv4.tcp_wmem",
                                                         "net.ipv4.tcp_timestamps"};
 
-std::string cpu_model() {
-    return parse_cpu_model(read_file("/proc/cpuinfo", std::size_t{16} << 20).value_or(""));
-}
-
 std::string now_as_text() {
     const auto now = std::time(nullptr);
     std::tm utc{};
@@ -105,7 +101,7 @@ Machine read_machine() {
     utsname system{};
     ::uname(&system);
     return {.kernel = system.release,
-            .cpu = cpu_model(),
+            .cpu = parse_cpu_model(read_file("/proc/cpuinfo", std::size_t{16} << 20).value_or("")),
             .cpus = static_cast<unsigned>(read_online_cpus().value_or(CpuList{}).size()),
             .version = version_and_commit(),
             .date = now_as_text(),

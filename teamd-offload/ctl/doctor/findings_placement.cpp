@@ -32,12 +32,6 @@ struct Group {
     std::vector<const PortStatus*> ports;
     const DevicePlace* place = nullptr; ///< of one port: all functions of a card have the same link
 
-    std::vector<std::string> names() const {
-        std::vector<std::string> list;
-        for (const auto* port : ports)
-            list.push_back(port->name);
-        return list;
-    }
     /// Mbit/s that the ports may carry in one direction, as far as their speeds are known.
     double required(const TeamState& state) const {
         double sum = 0, most = 0;
@@ -74,7 +68,7 @@ void add_card(const TeamState& state, const Group& card, Findings& findings) {
     const bool alone = card.ports.size() == 1;
     const auto required = card.required(state);
     const bool too_slow = required > now.mbits();
-    const auto whose = alone ? "its card" : "the card of " + listed(card.names());
+    const auto whose = alone ? "its card" : "the card of " + listed(names_of(card.ports));
     const auto loss = too_slow ? fmt::format(": too slow for {:.0f} Mbit/s", required) : std::string();
     const auto severity = too_slow ? warning : note;
     const auto where = card.where(state);
@@ -121,7 +115,7 @@ std::map<std::vector<std::string>, Bridge> bridges_of(const Readings& readings) 
     }
     std::map<std::vector<std::string>, Bridge> slowest;
     for (auto& [address, bridge] : all) {
-        auto& kept = slowest.try_emplace(bridge.names(), bridge).first->second;
+        auto& kept = slowest.try_emplace(names_of(bridge.ports), bridge).first->second;
         if (bridge.link.mbits() < kept.link.mbits()) kept = bridge;
     }
     return slowest;
@@ -139,7 +133,7 @@ void add_bridge(const TeamState& state, const Bridge& bridge, Findings& findings
     const bool alone = bridge.ports.size() == 1;
     findings.push_back({warning, bridge.where(state),
                         fmt::format("{} behind {}, whose link runs at {}: too slow for {:.0f} Mbit/s",
-                                    alone ? "is" : listed(bridge.names()) + " are", bridge.address,
+                                    alone ? "is" : listed(names_of(bridge.ports)) + " are", bridge.address,
                                     link_text(bridge.link), required),
                         fmt::format("move {} to a slot behind another root port  (lspci -tv)",
                                     alone ? "its card" : "a card")});

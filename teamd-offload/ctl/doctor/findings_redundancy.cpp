@@ -13,19 +13,12 @@ namespace {
 
 using enum Severity;
 
-std::string names_of(const std::vector<const PortStatus*>& ports) {
-    std::vector<std::string> names;
-    for (const auto* port : ports)
-        names.push_back(port->name);
-    return listed(names);
-}
-
 /// The largest part alone: a card has one root port and one node.
 void add_shared_place(const Readings& readings, const std::vector<const PortStatus*>& ports,
                       Findings& findings) {
     const auto& name = readings.state.name;
     const auto& common = readings.state.common;
-    const auto all = names_of(ports);
+    const auto all = listed(names_of(ports));
     if (!common.card.empty()) {
         findings.push_back(
             {warning, name,
@@ -56,7 +49,7 @@ void add_shared_switch(const TeamState& state, const std::vector<const PortStatu
     const bool one_carries = state.runner == "activebackup";
     findings.push_back(
         {note, state.name,
-         fmt::format("{} lead to one switch ({}): its failure stops the team", names_of(ports),
+         fmt::format("{} lead to one switch ({}): its failure stops the team", listed(names_of(ports)),
                      state.common.at.shown()),
          fmt::format("connect one of them to another switch{}",
                      one_carries ? "" : ", if both switches can aggregate ports together (MLAG, stack)")});

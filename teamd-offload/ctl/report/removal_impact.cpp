@@ -189,8 +189,7 @@ RemovalImpact removal_impact_of(const TeamState& state, const PortStatus& port, 
                 *impact.bucket_load += state.balance->loads[bucket].bytes;
     }
     if (const auto rate = rates.find(port.name); rate != rates.end()) impact.port_load = rate->second;
-    for (const auto* other : carriers_without(state, port.name))
-        impact.remaining_ports.push_back(other->name);
+    impact.remaining_ports = names_of(carriers_without(state, port.name));
     std::vector<FailureDomain> remaining;
     for (const auto* other : carriers(state))
         if (other->name != port.name) remaining.push_back(other->domain);

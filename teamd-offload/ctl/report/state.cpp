@@ -23,6 +23,13 @@ const PortBalance* find_balance(const TeamState& state, std::string_view port) {
     return found == state.balance->ports.end() ? nullptr : &*found;
 }
 
+std::vector<std::string> names_of(const std::vector<const PortStatus*>& ports) {
+    std::vector<std::string> names;
+    for (const auto* port : ports)
+        names.push_back(port->name);
+    return names;
+}
+
 std::vector<const PortStatus*> carriers(const TeamState& state) {
     std::vector<const PortStatus*> list;
     for (const auto& port : state.ports)

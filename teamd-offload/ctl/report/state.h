@@ -20,6 +20,8 @@ Result<> require_part(bool reported);
 /// The port's part of "balance"; nullptr if the team does not hash.
 const PortBalance* find_balance(const TeamState& state, std::string_view port);
 
+std::vector<std::string> names_of(const std::vector<const PortStatus*>& ports);
+
 /// The ports that transmit, and those that can take over.
 std::vector<const PortStatus*> carriers(const TeamState& state);
 
