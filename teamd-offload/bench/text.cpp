@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "bench/text.h"
 
+#include "bench/result_tables.h"
 #include "bench/summary.h"
-#include "bench/tables.h"
 
 #include <fmt/format.h>
 

@@ -159,7 +159,7 @@ TEST(BenchText, shows_what_binding_brought) {
     Results results = sample_results();
     std::erase_if(results.cases, [](const Measured& one) { return one.what.binding == Binding::none; });
     results.profile = "binding";
-    const auto table = markdown_table(std::array{results});
+    const auto table = markdown_text(std::array{results});
     EXPECT_THAT(table, HasSubstr("| 1 | transmit | follow the packets | "));
     EXPECT_THAT(table, HasSubstr("-10.0 %"));
     EXPECT_THAT(table, Not(HasSubstr("| 1 | transmit | 8 |"))) << "no rows by ports";
@@ -223,7 +223,7 @@ TEST(BenchText, of_nothing) { EXPECT_THAT(results_text({}), HasSubstr("nothing w
 TEST(BenchMarkdown, has_a_row_for_each_way_and_number_of_ports) {
     const auto one = sample_results();
     const std::vector both{one, one};
-    const auto table = markdown_table(both);
+    const auto table = markdown_text(both);
     EXPECT_THAT(table,
                 HasSubstr("\n| 2 | both ways | 8 | 15056 | 8935 | 100 % | 90 % | 67 / 98 | 0.732 / 1.797 | "
                           "shaper |\n"));
@@ -243,7 +243,7 @@ Results results_in(const std::filesystem::path& file) {
 
 void expect_table(const std::filesystem::path& document, std::span<const Results> results) {
     EXPECT_THAT(read_text(document),
-                HasSubstr("<!-- table -->\n" + markdown_table(results) + "<!-- end -->\n"))
+                HasSubstr("<!-- table -->\n" + markdown_text(results) + "<!-- end -->\n"))
         << "tests/bench/update_table.sh puts it there";
 }
 
@@ -265,7 +265,7 @@ TEST(BenchMarkdown, has_a_table_of_the_peers_with_the_ports_alone_first) {
     for (const auto& what : {Case{.datapath = "bpf"}, Case{.datapath = "team"}, Case{.over = Carrier::bond},
                              Case{.over = Carrier::ports}})
         results.cases.push_back(sample_case(what));
-    const auto table = markdown_table(std::span(&results, 1));
+    const auto table = markdown_text(std::span(&results, 1));
     const auto place = [&](std::string_view over) {
         return table.find(fmt::format("| transmit | {} |", over));
     };

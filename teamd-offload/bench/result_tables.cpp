@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "bench/tables.h"
+#include "bench/result_tables.h"
 
 #include "bench/papers.h"
 #include "bench/summary.h"
