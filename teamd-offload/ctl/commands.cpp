@@ -363,7 +363,7 @@ arguments: "teamoctl bench --help" shows them.)"},
 }
 
 CommandResult send_command(Session& session, const control::Request& request) {
-    TEAMO_TRY(session.send(request));
+    TEAMO_TRY(session.call(request));
     return {};
 }
 

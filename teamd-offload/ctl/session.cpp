@@ -94,11 +94,6 @@ Result<std::string> Session::call(const control::Request& request) {
     return client_.text(request, patience_for(request));
 }
 
-Result<> Session::send(const control::Request& request) {
-    TEAMO_TRY(call(request));
-    return {};
-}
-
 Result<json::Value> Session::document(const control::Request& request) {
     return client_.document(request, patience_for(request));
 }

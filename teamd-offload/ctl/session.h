@@ -49,8 +49,6 @@ public:
     /// The payload of the reply. A refusal is an Error with the daemon's reason, without team and command:
     /// main() adds them to every error.
     Result<std::string> call(const control::Request& request);
-    /// The same for requests without a payload in the reply.
-    Result<> send(const control::Request& request);
     /// The same for a payload that is JSON.
     Result<json::Value> document(const control::Request& request);
     /// The daemon's state; ENOTSUP if the daemon is a teamd.

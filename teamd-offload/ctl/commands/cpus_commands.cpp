@@ -47,7 +47,7 @@ CommandResult workers_release(Session& session, Arguments arguments) {
 
 /// This process executes the command: the binding is by PID and start time, which exec(2) keeps.
 CommandResult workers_run(Session& session, Arguments arguments) {
-    TEAMO_TRY(session.send(control::WorkersBind{.process = ::getpid(), .policy = WorkerPolicy::follow}));
+    TEAMO_TRY(session.call(control::WorkersBind{.process = ::getpid(), .policy = WorkerPolicy::follow}));
     std::vector<std::string> words(arguments.begin(), arguments.end());
     const auto argv = pointers_to(words);
     ::execvp(argv[0], argv.data());

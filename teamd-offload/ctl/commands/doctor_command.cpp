@@ -123,7 +123,7 @@ Result<TrialReading> read(Session& session, const std::string& name) {
 }
 
 Result<Round> measure_round(Session& session, const std::string& port, TrialState tso) {
-    TEAMO_TRY(session.send(control::OffloadTry{port, tso}));
+    TEAMO_TRY(session.call(control::OffloadTry{port, tso}));
     std::this_thread::sleep_for(std::chrono::milliseconds(200)); // until packets on their way have left
     const auto before = TEAMO_TRY(read(session, port));
     std::this_thread::sleep_for(std::chrono::seconds(1));
@@ -146,7 +146,7 @@ Result<Trial> measure_tso(Session& session, const std::string& port) {
     Trial trial{.port = port};
     const auto measured = measure_rounds(session, trial);
     // Also after a failure: TSO may be switched off already.
-    const auto ended = session.send(control::OffloadTry{port, TrialState::end});
+    const auto ended = session.call(control::OffloadTry{port, TrialState::end});
     TEAMO_TRY(measured);
     TEAMO_TRY(ended);
     return trial;

@@ -14,15 +14,13 @@ using json::Object;
 using json::rounded;
 using json::Value;
 
-using Group = OffloadGroup;
-
 /// The titles of the columns, by OffloadGroup. Its last, `other`, is not shown.
 constexpr std::array<std::string_view, 12> group_titles{"tso", "tso6", "uso", "gso",  "gro",    "lro",
                                                         "tx",  "rx",   "sg",  "vlan", "tunnel", "tls"};
 
 /// "on", "off", "part" (only some of several features are on) or "-" (the device does not have it). Then "!"
 /// if it is required and not on, "*" if it is not as configured.
-std::string cell_of(const DeviceOffloads& device, Group group) {
+std::string cell_of(const DeviceOffloads& device, OffloadGroup group) {
     std::size_t available = 0, on = 0;
     bool lacks = false, mismatch = false;
     for (const auto& offload : offload_catalogue()) {
@@ -34,7 +32,7 @@ std::string cell_of(const DeviceOffloads& device, Group group) {
         mismatch = mismatch || (active ? device.planned_off : device.planned_on).contains(offload.name);
     }
     // GRO by hardware (rx-gro-hw) is an alternative to GRO by software, and usually off.
-    const bool all = group == Group::gro ? on > 0 : on == available;
+    const bool all = group == OffloadGroup::gro ? on > 0 : on == available;
     if (available == 0 && !lacks) return "-";
     std::string cell = on == 0 ? "off" : all ? "on" : "part";
     if (lacks) return cell + "!";
@@ -55,10 +53,10 @@ std::string table(const OffloadStatus& offload) {
     };
     // TSO for IPv6 has a column only if it differs from TSO for IPv4.
     const bool differs = std::ranges::any_of(devices, [](const DeviceOffloads& device) {
-        return cell_of(device, Group::tso) != cell_of(device, Group::tso6);
+        return cell_of(device, OffloadGroup::tso) != cell_of(device, OffloadGroup::tso6);
     });
     for (std::size_t index = 0; index < group_titles.size(); ++index)
-        if (const auto group = static_cast<Group>(index); differs || group != Group::tso6)
+        if (const auto group = static_cast<OffloadGroup>(index); differs || group != OffloadGroup::tso6)
             add_column(group_titles[index], [&](const auto& device) { return cell_of(device, group); });
     add_column("gso-max", [](const auto& device) {
         return device.gso_max.size == 0 ? "-" : std::to_string(device.gso_max.size);
