@@ -14,6 +14,9 @@ inline constexpr const char* balanced_pair =
 
 inline constexpr milliseconds patience = 15s; ///< emulation is slow
 
+/// Whether this kernel has at least this version.
+bool is_at_least(int major, int minor);
+
 /// Runs a shell command, which must succeed; returns its output.
 std::string in_guest(const std::string& command);
 

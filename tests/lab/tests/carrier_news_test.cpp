@@ -49,6 +49,8 @@ protected:
 };
 
 TEST_F(CarrierMonitor, reports_before_the_kernel) {
+    // It reads the device then, and since Linux 6.8 that reading ends linkwatch's delay (rtnl_getlink).
+    if (is_at_least(6, 8)) GTEST_SKIP() << "this kernel reports when the daemon has read the device";
     EXPECT_THAT(team_.log(), testing::HasSubstr("lost carriers are reported at once, by fentry programs"))
         << "Debian's kernels support fentry programs";
     // Repeat: the kernel's delay starts with the previous event, and a busy machine may delay the daemon too,

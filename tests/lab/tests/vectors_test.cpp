@@ -10,29 +10,19 @@
 #include "kernel/interrupts/port_interrupts.h"
 #include "kernel/interrupts/vector_groups.h"
 #include "kernel/netlink/links.h"
+#include "lab/guest.h"
 #include "lab/lab.h"
 #include "support/daemon/process.h"
 #include "support/eventually.h"
 #include "support/net/net_ns.h"
 
 #include <gmock/gmock.h>
-#include <sys/utsname.h>
-
-#include <cstdio>
 
 namespace teamo::test {
 namespace {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
-
-/// Whether this kernel has at least this version.
-bool is_at_least(int major, int minor) {
-    utsname name{};
-    int its_major = 0, its_minor = 0;
-    if (::uname(&name) < 0 || std::sscanf(name.release, "%d.%d", &its_major, &its_minor) != 2) return false;
-    return std::pair(its_major, its_minor) >= std::pair(major, minor);
-}
 
 class InterruptVectors : public testing::Test {
 protected:

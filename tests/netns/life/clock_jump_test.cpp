@@ -61,7 +61,8 @@ TEST_F(ClockJump, link_watches_do_not_notice) {
     wires.client().ip(fmt::format("addr replace {}/24 dev client0", client_v4));
     const auto ports = fmt::format(
         R"({{"eth1": {{"link_watch": {{"name": "ethtool", "delay_up": 1000}}}},
-            "eth2": {{"link_watch": {{"name": "arp_ping", "interval": 100, "missed_max": 5, "target_host": "{}"}}}}}})",
+            "eth2": {{"link_watch": {{"name": "arp_ping", "interval": 100, "missed_max": 5, "send_always": true,
+                                     "target_host": "{}"}}}}}})",
         client_v4);
     TeamUnderTest team(team_config(activebackup, ports));
     wires.address();

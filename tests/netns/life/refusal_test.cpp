@@ -104,6 +104,7 @@ TEST(Start, tries_a_refused_port_again_for_ever) {
             "link set eth1 up\nlink set other up\nlink set mac1 up");
     const auto before = snapshot(host, "mac1");
     TeamUnderTest team(team_config(by_flow, R"({"mac1": {}})", R"("hwaddr": "02:00:00:00:00:11", )"));
+    if (by_driver(wires) || by_bonding(wires)) GTEST_SKIP() << "a port gets the address after it has joined";
     EXPECT_THAT(ask(team, "doctor").out, HasSubstr("mac1: refuses the address"));
     EXPECT_EQ("", difference(before, snapshot(host, "mac1")));
     host.ip("link set other down\nlink set other address 02:00:00:00:00:12");

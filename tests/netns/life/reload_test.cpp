@@ -260,6 +260,7 @@ TEST_F(Reload, shows_a_port_that_keeps_the_former_program) {
     WatchedCalls calls;
     team_.emplace(loadbalance(2), TeamUnderTest::later);
     ASSERT_TRUE(team_->try_to_start(calls));
+    if (by_driver(wires_)) GTEST_SKIP() << "the programs of its ports are the same for each hash";
     const auto other = team_config(R"({"name": "loadbalance", "tx_hash": ["cpu", "ipv4"]})", ports_object(2));
     const auto refused = [&] {
         return team_->teamoctl({"state", "dump"}).out.find("\"what\"") != std::string::npos;

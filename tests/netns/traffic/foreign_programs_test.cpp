@@ -78,10 +78,11 @@ TEST(ForeignPrograms, that_remove_clsact_are_answered_at_once) {
     TeamUnderTest team(loadbalance(1));
     bring_up(wires, team);
     EXPECT_TRUE(reaches(wires.client(), team_v4));
+    const auto* ours = by_driver(wires) ? "egress teamo_avoid_los" : "ingress teamo_receive";
     for (int round = 0; round < 3; ++round) {
         must(wires.host(), "tc qdisc del dev eth1 clsact");
         EXPECT_TRUE(eventually("the program is there again", [&] {
-            return our_programs(wires.host(), "eth1").find("ingress teamo_receive") != std::string::npos;
+            return our_programs(wires.host(), "eth1").find(ours) != std::string::npos;
         }));
         EXPECT_TRUE(reaches(wires.client(), team_v4));
         must(wires.host(), fmt::format("tc qdisc add dev eth1 clsact;"
@@ -105,7 +106,8 @@ TEST(ForeignPrograms, on_tcx_see_the_frames_before_ours) {
     EXPECT_TRUE(reaches(wires.client(), team_v4));
     EXPECT_GT(earlier.seen(), 0U);
     EXPECT_GT(later.seen(), 0U);
-    EXPECT_THAT(team.teamoctl({"doctor"}).out, HasSubstr("the tcx program foreign (id "));
+    if (!by_driver(wires)) // has none on the ingress
+        EXPECT_THAT(team.teamoctl({"doctor"}).out, HasSubstr("the tcx program foreign (id "));
     EXPECT_EQ(0, team.stop());
     EXPECT_EQ("", our_programs(wires.host(), "eth1"));
 }
