@@ -168,6 +168,11 @@ Value loss_of(const LossStatus& loss) {
                   {"taken_out", loss.is_out},
                   {"watched", loss.watched}};
 }
+void read_loss(const Value& document, LossStatus& loss) {
+    loss.what = json::text(document, "finding");
+    loss.is_out = json::flag(document, "taken_out");
+    loss.watched = json::flag(document, "watched");
+}
 
 constexpr auto switch_fields = [](auto field, auto& at) {
     field("id", at.id);
@@ -189,7 +194,7 @@ constexpr auto port_fields = [](auto field, auto& port) {
     field.object("ifinfo", port, ifinfo_fields);
     field.object("link", port.link, link_fields);
     field.object("link_watches", port, link_watches_fields);
-    field.write_only("loss", loss_of(port.loss));
+    field.as("loss", port.loss, loss_of, read_loss);
     field.document("runner", port.lacp, lacp_port_of, read_lacp_port);
 };
 

@@ -63,17 +63,15 @@ void add_link_sight(const TeamState& state, Findings& findings) {
 /// What the daemon found.
 void add_loss(const TeamState& state, Findings& findings) {
     for (const auto& port : state.ports) {
-        const auto& loss = json::child(json::child(json::child(state.document, "ports"), port.name), "loss");
-        const auto what = json::text(loss, "finding");
-        if (what.empty()) continue;
-        const bool watched = json::flag(loss, "watched");
+        if (port.loss.what.empty()) continue;
         findings.push_back(
-            {warning, port.name, what,
-             watched ? fmt::format("check cable, plug and switch port: ethtool -S {}", port.name)
-                     : fmt::format(
-                           R"(check cable, plug and switch port; "link_watch": {{"name": "loss"}} for {} )"
-                           "uses other ports meanwhile",
-                           port.name)});
+            {warning, port.name, port.loss.what,
+             port.loss.watched
+                 ? fmt::format("check cable, plug and switch port: ethtool -S {}", port.name)
+                 : fmt::format(
+                       R"(check cable, plug and switch port; "link_watch": {{"name": "loss"}} for {} )"
+                       "uses other ports meanwhile",
+                       port.name)});
     }
 }
 

@@ -136,6 +136,14 @@ TEST(StateDocument, shows_port_like_teamd_with_its_datapath) {
     })"));
 }
 
+TEST(StateDocument, is_read_back_with_the_finding_of_a_port) {
+    auto status = team_with(port("eth1", 3));
+    status.ports[0].loss = {.what = "it loses packets", .watched = true, .is_out = true};
+    const auto state = read_state(state_document(status));
+    ASSERT_TRUE(state) << state.error().text;
+    EXPECT_EQ(state->ports[0].loss, status.ports[0].loss);
+}
+
 TEST(StateDocument, counts_buckets_per_port) {
     auto status = team_with(port("eth1", 3));
     status.ports[0].buckets = 156;
