@@ -68,6 +68,11 @@ public:
     void whole_percent(const char* key, double share) { rounded(key, 100 * share); }
     /// As name_of() has it. An unknown name leaves the value as it is.
     void name(const char* key, auto value) { write_only(key, name_of(value)); }
+    /// `absent`: what it is without the key.
+    template <class Enum>
+    void name(const char* key, Enum value, Enum /*absent*/) {
+        name(key, value);
+    }
     /// As the kernel writes it, "0-3,6": on a large machine a port may have hundreds of CPUs.
     void cpu_text(const char* key, const CpuList& cpus) { write_only(key, teamo::text_of(cpus)); }
     void cpu_text(const char* key, const std::vector<CpuList>& lists) {
@@ -188,6 +193,11 @@ public:
         const auto found = named<Enum>(text);
         value = found.value_or(value);
         if (!found) note(fmt::format("\"{}\": unknown word \"{}\"", key, text));
+    }
+    template <class Enum>
+    void name(const char* key, Enum& value, Enum absent) const {
+        value = absent;
+        name(key, value);
     }
     void cpu_text(const char* key, CpuList& cpus) const { text(key, cpus, parse_cpu_list); }
     void cpu_text(const char* key, std::vector<CpuList>& lists) const {

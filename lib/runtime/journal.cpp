@@ -61,7 +61,7 @@ constexpr auto memory_fields = [](auto field, auto& memory) {
 constexpr auto port_fields = [](auto field, auto& port) {
     field("ifindex", port.index);
     field("slot", port.slot);
-    field.name("state", port.state);
+    field.name("state", port.state, PortState::joined);
     field("taken_down", port.taken_down);
     field("name", port.name);
     field.text("address", port.address, parse_mac_address);

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <tuple>
 
 namespace teamo::bench {
 namespace {
@@ -202,21 +203,29 @@ Table ports_table(const Results& results) {
     return table;
 }
 
-Table other_cases_table(const Results& results) {
+Table cases_table(const Results& results, bool all) {
     constexpr std::array figures{throughput, cpu,        service_demand, operations,
                                  file_time,  latency_50, latency_99};
-    Table table{.title = "other cases", .columns = {"case"}, .rows = {}};
+    Table table{.title = all ? "cases" : "other cases", .columns = {"case"}, .rows = {}};
     for (const auto figure : figures)
         table.columns.push_back(fmt::format("{}, {}", metric_of(figure).title, metric_of(figure).unit));
     table.columns.emplace_back("limit");
     const auto usual = usual_case(results);
-    for (const auto& measured : results.cases) {
-        const auto& what = measured.what;
-        if (measured.rounds.empty() || (what.load == Load::stream && is_like(what, usual))) continue;
-        Row row{case_text(what)};
+    std::vector<const Measured*> shown;
+    for (const auto& measured : results.cases)
+        if (!measured.rounds.empty() &&
+            (all || measured.what.load != Load::stream || !is_like(measured.what, usual)))
+            shown.push_back(&measured);
+    // Beside each other what is compared, the ports alone first.
+    if (all)
+        std::ranges::stable_sort(shown, {}, [](const Measured* one) {
+            return std::tuple(one->what.ports, one->what.way, one->what.over != Carrier::ports);
+        });
+    for (const auto* measured : shown) {
+        Row row{case_text(measured->what)};
         for (const auto figure : figures)
-            row.push_back(cell(&measured, basis_of(results), figure));
-        row.emplace_back(limit_text(measured.limit));
+            row.push_back(cell(measured, basis_of(results), figure));
+        row.emplace_back(limit_text(measured->limit));
         table.rows.push_back(std::move(row));
     }
     drop_empty_columns(table);

@@ -23,8 +23,8 @@ struct Table {
 Table summary_table(const Results& results);
 /// The usual case by way and number of ports, TSO on and off side by side.
 Table ports_table(const Results& results);
-/// The cases that are not in ports_table().
-Table other_cases_table(const Results& results);
+/// The cases that are not in ports_table(), or all of them.
+Table cases_table(const Results& results, bool all);
 /// All that is known of the headlines, by the names of teamo-metrics(7).
 Table figures_table(const Results& results);
 /// One for each subject.

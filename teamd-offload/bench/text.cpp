@@ -120,8 +120,8 @@ std::string results_text(const Results& results, const std::optional<Prices>& pr
     const auto summary = summary_table(results);
     auto text = wrapped(ascii(fmt::format("{}\n{}\n\n", setting_text(results), summary.title)));
     text += was_measured(results) ? text_of(summary) : "nothing was measured\n";
-    text +=
-        section(ports_table(results)) + section(other_cases_table(results)) + section(figures_table(results));
+    text += section(ports_table(results)) + section(cases_table(results, /*all=*/false)) +
+            section(figures_table(results));
     for (const auto& table : comparison_tables(results))
         text += section(table);
     text += fmt::format("\nrepeatability: {}\n", repeatability(comparisons(results)));
@@ -149,7 +149,7 @@ std::string markdown_text(std::span<const Results> all) {
             notes = "\n" + markdown_of(by_ports.note) + "\n";
             continue;
         }
-        text += markdown_of(other_cases_table(results), true);
+        text += markdown_of(cases_table(results, /*all=*/true), true);
         for (const auto& table : comparison_tables(results))
             text += markdown_of(table, true);
     }

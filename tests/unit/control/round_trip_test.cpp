@@ -217,7 +217,7 @@ TEST(ReadState, refuses_the_document_of_teamd) {
     EXPECT_EQ(state.error().number, ENOTSUP);
 }
 
-TEST(ReadState, has_zeros_and_the_first_name_for_missing_and_wrong_values) {
+TEST(ReadState, has_zeros_for_missing_and_wrong_values) {
     using json::Array;
     using json::Object;
     const json::Value wrong = Object{{"cpu_load_percent", "much"}, {"bucket", 256},  {"cpus", Array{"2", -1}},
@@ -241,7 +241,7 @@ TEST(ReadState, has_zeros_and_the_first_name_for_missing_and_wrong_values) {
     EXPECT_FALSE(interrupts.managed);
     EXPECT_EQ(interrupts.ports.at(0).now.node, 0);
     const auto workers = read_workers(document);
-    EXPECT_EQ(workers.workers.at(0).policy, WorkerPolicy::off);
+    EXPECT_EQ(workers.workers.at(0).policy, WorkerPolicy::follow);
     EXPECT_EQ(workers.workers.at(0).worker.id.pid, 0);
     EXPECT_EQ(workers.rules.at(0).name, "");
     for (const auto& none : {json::Value(), json::Value(3), json::Value(Array{wrong})}) {

@@ -225,8 +225,11 @@ TEST(IrqBalanceBans, reads_back_written_text) {
     EXPECT_EQ(asked, *read);
     EXPECT_FALSE(parse_bans_asked("{}"));
     EXPECT_FALSE(parse_bans_asked("24 25"));
-    EXPECT_THAT(parse_bans_asked(R"({"pid": 1, "found": [-1, 3, "x"], "teams": {"t": 5}})")->found,
-                SizeIs(1));
+    for (const auto* wrong : {R"({"pid": 1, "found": [-1, 3]})", R"({"pid": 1, "found": [3, "x"]})",
+                              R"({"pid": 1, "teams": {"t": 5}})"})
+        EXPECT_FALSE(parse_bans_asked(wrong)) << wrong;
+    EXPECT_THAT(parse_bans_asked(R"({"pid": 1, "found": [3, 4000000000]})").value().found, ElementsAre(3))
+        << "no machine has such an interrupt";
 }
 
 } // namespace
