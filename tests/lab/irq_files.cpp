@@ -73,6 +73,19 @@ std::map<unsigned, std::string> all_affinities() {
     return all;
 }
 
+std::string changed_since(const std::map<unsigned, std::string>& before) {
+    const auto now = all_affinities();
+    std::string text;
+    for (const auto& [irq, was] : before) {
+        const auto found = now.find(irq);
+        const auto is = found == now.end() ? std::string("gone") : found->second;
+        if (is != was) text += fmt::format("{}: {}, now {}; ", irq, was, is);
+    }
+    for (const auto& [irq, is] : now)
+        if (!before.contains(irq)) text += fmt::format("{}: new, {}; ", irq, is);
+    return text;
+}
+
 std::string pci_address(const std::string& card) {
     auto device = fs::canonical("/sys/class/net/" + card + "/device");
     if (device.filename().string().starts_with("virtio")) device = device.parent_path();

@@ -29,6 +29,8 @@ CpuList affinity(unsigned irq);
 std::vector<std::uint64_t> counts(unsigned irq);
 /// smp_affinity_list of every interrupt with a handler, by number.
 std::map<unsigned, std::string> all_affinities();
+/// "33: 0-3, now 2; …": the interrupts whose affinity is another one now; empty: none.
+std::string changed_since(const std::map<unsigned, std::string>& before);
 
 std::string pci_address(const std::string& card);
 std::string driver(const std::string& card);
