@@ -376,7 +376,8 @@ TEST(IngressQdisc, keeps_only_ports_out_that_need_egress) {
     wires.address();
     EXPECT_TRUE(team.await_link("eth2"));
     EXPECT_TRUE(reaches(host, client_v6));
-    const bool has_queues = must(host, "ls -d /sys/class/net/eth1/queues/tx-* | wc -l") != "1\n";
+    const bool has_queues =
+        must(host, "ip -d link show eth1 | grep -o ' numtxqueues [0-9]*'") != " numtxqueues 1\n";
     if (by_driver(wires) || (by_bonding(wires) && has_queues)) { // bonding's number is removed on the egress
         EXPECT_THAT(ask(team, "doctor").out,
                     HasSubstr("eth1: has an ingress qdisc with filters of another program"));
