@@ -5,6 +5,7 @@
 #include "datapath/bpf/abi.h"
 #include "datapath/team/bucket_meter.h"
 #include "forward.skel.h"
+#include "forward_probed.skel.h"
 #include "kernel/bpf/load_program.h"
 
 #include <arpa/inet.h>
@@ -15,6 +16,7 @@
 #include <algorithm>
 #include <atomic>
 #include <bit>
+#include <cstdlib>
 #include <vector>
 
 namespace teamo {
@@ -88,9 +90,23 @@ struct ForwardPrograms::Loaded {
 
 namespace {
 
+/// The programs, with bpf_rdonly_cast() or without it (bpf/forward_probed.bpf.c); nullptr: errno.
+teamo_forward* open_forward(bool with_cast) {
+    if (with_cast) return teamo_forward__open();
+    auto* made = static_cast<teamo_forward*>(std::calloc(1, sizeof(teamo_forward)));
+    if (made == nullptr || teamo_forward__create_skeleton(made) != 0) return nullptr;
+    auto& skeleton = *made->skeleton;
+    skeleton.data = const_cast<void*>(teamo_forward_probed__elf_bytes(&skeleton.data_sz));
+    if (bpf_object__open_skeleton(&skeleton, nullptr) == 0) return made;
+    const int error = errno;
+    teamo_forward__destroy(made);
+    errno = error;
+    return nullptr;
+}
+
 /// 0, or libbpf's error.
 int load_forward(Skeleton& skeleton, teamo_exit exit, bool by_cpu, teamo_link_reading reading) {
-    skeleton.reset(teamo_forward__open());
+    skeleton.reset(open_forward(reading == TEAMO_LINKS_READ));
     if (!skeleton) return -errno;
     if (!by_cpu) static_cast<void>(bpf_map__set_max_entries(skeleton->maps.teamo_flows, 1));
     skeleton->rodata->teamo_link_reading = reading;

@@ -23,8 +23,10 @@
 /* enum teamo_link_reading; set before the programs are loaded. */
 const volatile __u32 teamo_link_reading = TEAMO_LINKS_UNSEEN;
 
+#ifndef TEAMO_WITHOUT_CAST
 /* Since kernel 6.2. */
 extern void* bpf_rdonly_cast(const void* object, __u32 btf_id) __ksym __weak;
+#endif
 
 struct {
     __uint(type, BPF_MAP_TYPE_ARRAY);
@@ -61,11 +63,15 @@ static __always_inline bool teamo_probe_link(const struct teamo_device* known, b
 }
 
 static __always_inline bool teamo_read_link(const struct teamo_device* known, bool waits) {
+#ifdef TEAMO_WITHOUT_CAST
+    return teamo_probe_link(known, waits);
+#else
     const struct net_device* device =
         bpf_rdonly_cast((const void*)known->address, bpf_core_type_id_kernel(struct net_device));
 
     if ((device->state & TEAMO_STATE_BITS) != TEAMO_STATE_LINK) return false;
     return !waits || (__u32)device->carrier_down_count.counter == known->losses;
+#endif
 }
 
 /* False if the slot's device is gone; another one may have its index. */
