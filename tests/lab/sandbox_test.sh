@@ -5,6 +5,7 @@
 # unit cannot do without more rights is reported. The unit of teamd has the same lines.
 #
 # lab: sandbox_test.sh in -k newest -s, 30 s
+# lab: sandbox_test.sh in -k 6.1 -s, 40 s
 set -euo pipefail
 . "${BASH_SOURCE%/*}/unit.sh"
 ports="eth0 eth1 eth2 eth3"
