@@ -161,18 +161,13 @@ lacp::PortStatus read_lacp_port(const Value& document) {
 }
 
 /// Not among the link watches: libteamdctl refuses names that it does not know.
-Value loss_of(const LossStatus& loss) {
-    return Object{{"finding", loss.what},
-                  {"next_try_milliseconds", loss.next_try ? Value(loss.next_try->count()) : Value(-1)},
-                  {"retransmitted_ppm", loss.lost ? json::rounded(1000 * *loss.lost) : Value(-1)},
-                  {"taken_out", loss.is_out},
-                  {"watched", loss.watched}};
-}
-void read_loss(const Value& document, LossStatus& loss) {
-    loss.what = json::text(document, "finding");
-    loss.is_out = json::flag(document, "taken_out");
-    loss.watched = json::flag(document, "watched");
-}
+constexpr auto loss_fields = [](auto field, auto& loss) {
+    field("finding", loss.what);
+    field.write_only("next_try_milliseconds", loss.next_try ? Value(loss.next_try->count()) : Value(-1));
+    field.write_only("retransmitted_ppm", loss.lost ? json::rounded(1000 * *loss.lost) : Value(-1));
+    field("taken_out", loss.is_out);
+    field("watched", loss.watched);
+};
 
 constexpr auto switch_fields = [](auto field, auto& at) {
     field("id", at.id);
@@ -194,7 +189,7 @@ constexpr auto port_fields = [](auto field, auto& port) {
     field.object("ifinfo", port, ifinfo_fields);
     field.object("link", port.link, link_fields);
     field.object("link_watches", port, link_watches_fields);
-    field.as("loss", port.loss, loss_of, read_loss);
+    field.object("loss", port.loss, loss_fields);
     field.document("runner", port.lacp, lacp_port_of, read_lacp_port);
 };
 
