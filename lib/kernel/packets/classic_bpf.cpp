@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "kernel/packets/classic_bpf.h"
 
+#include <linux/if_packet.h>
 #include <sys/socket.h>
 
 #include <cassert>
@@ -87,6 +88,13 @@ std::vector<sock_filter> ClassicBpf::finish() const {
         if (far[i]) program.push_back({.code = BPF_JMP | BPF_JA, .jt = 0, .jf = 0, .k = away - 1});
     }
     return program;
+}
+
+void ClassicBpf::drop_own_and_tagged(Label drop) {
+    load(BPF_B, ancillary(SKF_AD_PKTTYPE));
+    jump_if(BPF_JEQ, PACKET_OUTGOING, drop);
+    load(BPF_B, ancillary(SKF_AD_VLAN_TAG_PRESENT));
+    jump_unless(BPF_JEQ, 0, drop);
 }
 
 std::vector<sock_filter> ClassicBpf::finish_filter(std::uint32_t most_bytes, Label drop) {

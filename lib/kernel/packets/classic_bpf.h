@@ -37,6 +37,9 @@ public:
     void jump_unless(unsigned comparison, std::uint32_t k, Label to);
     void jump_if_x(unsigned comparison, Label to);
 
+    /// The host's own frames, and those with a VLAN tag, which the kernel has taken out, go to `drop`.
+    void drop_own_and_tagged(Label drop);
+
     /// All labels must be placed.
     std::vector<sock_filter> finish() const;
     /// The same for a socket's filter, which passes so many bytes of a packet, and none at `drop`.

@@ -62,10 +62,7 @@ std::vector<sock_filter> lldp_filter() {
     constexpr std::uint32_t group_begin = 0x0180c200, group_end_at = 4, all = 0xffff;
     ClassicBpf code;
     const auto drop = code.label(), pass = code.label();
-    code.load(BPF_B, ancillary(SKF_AD_PKTTYPE));
-    code.jump_if(BPF_JEQ, PACKET_OUTGOING, drop);
-    code.load(BPF_B, ancillary(SKF_AD_VLAN_TAG_PRESENT));
-    code.jump_unless(BPF_JEQ, 0, drop);
+    code.drop_own_and_tagged(drop);
     code.load(BPF_H, ether_type_at);
     code.jump_unless(BPF_JEQ, ETH_P_LLDP, drop);
     code.load(BPF_W, 0);

@@ -19,10 +19,7 @@ namespace {
 std::vector<sock_filter> group_filter() {
     ClassicBpf code;
     const auto take = code.label(), drop = code.label();
-    code.load(BPF_B, ancillary(SKF_AD_PKTTYPE));
-    code.jump_if(BPF_JEQ, PACKET_OUTGOING, drop);
-    code.load(BPF_B, ancillary(SKF_AD_VLAN_TAG_PRESENT));
-    code.jump_unless(BPF_JEQ, 0, drop);
+    code.drop_own_and_tagged(drop);
     code.load(BPF_B, 0);
     code.jump_unless(BPF_JSET, 1, drop); // multicast bit
     code.load(BPF_W, 0);
