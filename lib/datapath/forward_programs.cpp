@@ -90,24 +90,23 @@ struct ForwardPrograms::Loaded {
 
 namespace {
 
-/// The programs, with bpf_rdonly_cast() or without it (bpf/forward_probed.bpf.c); nullptr: errno.
-teamo_forward* open_forward(bool with_cast) {
-    if (with_cast) return teamo_forward__open();
-    auto* made = static_cast<teamo_forward*>(std::calloc(1, sizeof(teamo_forward)));
-    if (made == nullptr || teamo_forward__create_skeleton(made) != 0) return nullptr;
-    auto& skeleton = *made->skeleton;
-    skeleton.data = const_cast<void*>(teamo_forward_probed__elf_bytes(&skeleton.data_sz));
-    if (bpf_object__open_skeleton(&skeleton, nullptr) == 0) return made;
-    const int error = errno;
-    teamo_forward__destroy(made);
-    errno = error;
-    return nullptr;
+/// With bpf_rdonly_cast() or without it (bpf/forward_probed.bpf.c). 0, or libbpf's error.
+int open_forward(Skeleton& skeleton, bool with_cast) {
+    if (with_cast) {
+        skeleton.reset(teamo_forward__open());
+        return skeleton ? 0 : -errno;
+    }
+    skeleton.reset(static_cast<teamo_forward*>(std::calloc(1, sizeof(teamo_forward))));
+    if (!skeleton) return -ENOMEM;
+    if (const int error = teamo_forward__create_skeleton(skeleton.get()); error != 0) return error;
+    auto& description = *skeleton->skeleton;
+    description.data = const_cast<void*>(teamo_forward_probed__elf_bytes(&description.data_sz));
+    return bpf_object__open_skeleton(&description, nullptr);
 }
 
 /// 0, or libbpf's error.
 int load_forward(Skeleton& skeleton, teamo_exit exit, bool by_cpu, teamo_link_reading reading) {
-    skeleton.reset(open_forward(reading == TEAMO_LINKS_READ));
-    if (!skeleton) return -errno;
+    if (const int error = open_forward(skeleton, reading == TEAMO_LINKS_READ); error != 0) return error;
     if (!by_cpu) static_cast<void>(bpf_map__set_max_entries(skeleton->maps.teamo_flows, 1));
     skeleton->rodata->teamo_link_reading = reading;
     skeleton->rodata->teamo_exit_by = exit;
