@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "support/daemon/process.h"
 
+#include "kernel/files/files.h"
 #include "support/daemon/watched_calls.h"
 #include "support/net/net_ns.h"
 
@@ -38,15 +39,6 @@ std::string content_of(int fd) {
     while ((count = ::pread(fd, buffer.data(), buffer.size(), static_cast<off_t>(text.size()))) > 0)
         text.append(buffer.data(), static_cast<std::size_t>(count));
     return text;
-}
-
-std::vector<char*> pointers_to(std::vector<std::string>& words) {
-    std::vector<char*> pointers;
-    pointers.reserve(words.size() + 1);
-    for (auto& word : words)
-        pointers.push_back(word.data());
-    pointers.push_back(nullptr);
-    return pointers;
 }
 
 std::vector<std::string> environment_with(const std::vector<std::string>& more) {
