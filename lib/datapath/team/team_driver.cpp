@@ -2,14 +2,13 @@
 #include "datapath/team/team_driver.h"
 
 #include "base/match.h"
+#include "kernel/bpf/kernel_types.h"
 
-#include <bpf/btf.h>
 #include <poll.h>
 #include <team.h>
 
 #include <algorithm>
 #include <cstdarg>
-#include <span>
 
 namespace teamo {
 namespace {
@@ -51,25 +50,11 @@ std::string text_of(const TeamOption& option) {
     return text;
 }
 
-using Btf = std::unique_ptr<btf, decltype(&btf__free)>;
-
-bool has_member(const btf* types, const char* structure, std::string_view member) {
-    const auto id = btf__find_by_name_kind(types, structure, BTF_KIND_STRUCT);
-    if (id < 0) return false;
-    const auto* type = btf__type_by_id(types, static_cast<std::uint32_t>(id));
-    return std::ranges::any_of(std::span(btf_members(type), btf_vlen(type)), [&](const btf_member& one) {
-        return member == btf__name_by_offset(types, one.name_off);
-    });
-}
-
 } // namespace
 
 bool TeamDriver::has_rx_enabled() {
-    const Btf kernel(btf__load_vmlinux_btf(), &btf__free);
-    if (!kernel) return false;
-    const Btf module(btf__load_module_btf("team", kernel.get()), &btf__free);
-    // Without a module the driver is part of the kernel.
-    return has_member(module ? module.get() : kernel.get(), "team_port", "rx_enabled");
+    const auto types = KernelTypes::with_module("team");
+    return types && types->offset("team_port", "rx_enabled").has_value();
 }
 
 void TeamDriver::Free::operator()(team_handle* handle) const noexcept { team_free(handle); }
