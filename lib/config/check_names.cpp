@@ -147,6 +147,16 @@ void check_workers(const Located& workers, Diagnostics& diagnostics) {
     });
 }
 
+/// A guest changes nothing that these keys set.
+void check_attach(const Located& document, Diagnostics& diagnostics) {
+    const auto* attach = document.value.find("attach");
+    if (attach == nullptr || attach->boolean() == nullptr || !*attach->boolean()) return;
+    for (const auto* key : {"runner", "hwaddr", "datapath", "notify_peers", "mcast_rejoin"})
+        if (document.value.find(key) != nullptr)
+            diagnostics.error(document.member(key).where,
+                              "the bond decides this, to which \"attach\" attaches the daemon; remove it");
+}
+
 } // namespace
 
 void check_names(const json::Value& document, std::string_view device, Diagnostics& diagnostics) {
@@ -157,6 +167,7 @@ void check_names(const json::Value& document, std::string_view device, Diagnosti
     check_watches(top, diagnostics);
     check_ports(top.member("ports"), diagnostics);
     check_workers(top.member("workers"), diagnostics);
+    check_attach(top, diagnostics);
 }
 
 } // namespace teamo::config

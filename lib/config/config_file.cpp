@@ -24,6 +24,7 @@ void set_if_absent(json::Value& object, std::string_view name, json::Value value
 /// stay, also invalid ones.
 json::Value with_defaults(json::Value document, const TeamConfig& team) {
     if (!team.device.empty()) document.set("device", team.device);
+    if (team.attach) return document; // what the bond decides is not in it
     auto& runner = member_of(document, "runner");
     set_if_absent(runner, "name", name_of(team.runner));
     if (std::holds_alternative<LoadBalanceRunner>(team.runner) ||
@@ -57,8 +58,9 @@ ConfigurationRead read(json::Value document, std::string_view device) {
 
 } // namespace
 
-ConfigurationRead read_configuration(std::string_view text, std::string_view device) {
+ConfigurationRead read_configuration(std::string_view text, std::string_view device, bool attach) {
     auto document = json::parse(text);
+    if (document && attach && document->object() != nullptr) document->set("attach", true);
     if (document) return read(std::move(*document), device);
     return {std::nullopt, {{.place = document.error().place, .pointer = "", .text = document.error().text}}};
 }

@@ -55,7 +55,9 @@ struct ConfigurationRead {
 };
 
 /// `device`: teamd's -t. It overrides the document's device and is written back; empty if not given.
-ConfigurationRead read_configuration(std::string_view text, std::string_view device = {});
+/// `attach`: as if the key were true.
+ConfigurationRead read_configuration(std::string_view text, std::string_view device = {},
+                                     bool attach = false);
 
 /// The same for a document in memory, for example after a change over the control socket.
 ConfigurationRead read_document(json::Value document, std::string_view device = {});

@@ -190,6 +190,10 @@ constexpr auto table = std::to_array<Key>({
      "What carries the packets: the kernel's team driver (team), its bonding driver with a BPF program that "
      "chooses the port (bond), BPF programs (bpf), or the first of these that the kernel has (auto; with the "
      "runner lacp not bond)."},
+    {"attach",
+     {.shape = boolean, .fallback = false, .wrong_shape = refused},
+     "The device is a bond that another program made and keeps: steer it in its own mode, and change nothing "
+     "else. With it interrupts.policy is off unless it is written."},
     {"offload",
      {.shape = object, .wrong_shape = refused},
      "Which offloads of the ports must be on, and what to do with a port that lacks one."},

@@ -191,8 +191,10 @@ OffloadContract offload_of(const Section& section, OffloadContract base) {
     return base;
 }
 
-InterruptConfig interrupts_of(const Section& section) {
-    return {.policy = section.word<InterruptPolicy>("policy"),
+/// `policy`: if none is written.
+InterruptConfig interrupts_of(const Section& section, InterruptPolicy policy) {
+    if (section.written("policy") != nullptr) policy = section.word<InterruptPolicy>("policy");
+    return {.policy = policy,
             .cpus = parse_cpu_list(section.string("cpus")).value_or(CpuList{}),
             .xps = section.boolean("xps"),
             .rps = section.boolean("rps"),
@@ -238,14 +240,18 @@ TeamConfig make_team(const json::Value& document, std::string_view device) {
     team.device = device.empty() ? top.string("device") : device;
     team.debug_level = top.integer("debug_level");
     team.hwaddr = parse_mac_address(top.string("hwaddr"));
-    team.runner = runner_of(top.below("runner"));
+    team.attach = top.boolean("attach");
+    // Its hash comes from the bond's policy.
+    team.runner =
+        team.attach ? LoadBalanceRunner{.tx_balancer = TxBalancer{}} : runner_of(top.below("runner"));
     team.notify_peers = repetition_of(top.below("notify_peers"), team.runner);
     team.mcast_rejoin = repetition_of(top.below("mcast_rejoin"), team.runner);
     team.link_watch_policy = top.word<LinkWatchPolicy>("link_watch_policy");
     team.datapath = top.word<DatapathChoice>("datapath");
     team.balance = balance_of(top.below("balance"), team.runner);
     team.offload = offload_of(top.below("offload"), {});
-    team.interrupts = interrupts_of(top.below("interrupts"));
+    team.interrupts =
+        interrupts_of(top.below("interrupts"), team.attach ? InterruptPolicy::off : InterruptConfig{}.policy);
     team.guard = top.word<GuardMode>("guard");
     team.workers = workers_of(top);
     team.link_watches = watches_of(top);

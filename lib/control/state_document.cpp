@@ -281,6 +281,16 @@ constexpr auto team_device_fields = [](auto field, auto& team) {
     field.object("link", team.link, link_fields);
 };
 
+constexpr auto attached_fields = [](auto field, auto& attached) {
+    if (!field.omits(attached.detail)) field("detail", attached.detail);
+    field("mode", attached.mode);
+    field("own_xmit_hash_policy", attached.own_policy);
+    if (!field.omits(text_of(attached))) field.write_only("reason", text_of(attached));
+    field.write_only("steered", attached.unsteered == Unsteered::nothing);
+    field.name("unsteered_by", attached.unsteered);
+    field("xmit_hash_policy", attached.policy);
+};
+
 /// "setup" and "runner" are of a TeamStatus only.
 constexpr auto team_fields = [](auto field, auto& team) {
     field.object(datapath_key, team, team_datapath_fields);
@@ -290,6 +300,7 @@ constexpr auto team_fields = [](auto field, auto& team) {
     field.document("interrupts", team.interrupts, interrupt_document, read_interrupts);
     field.document("workers", team.workers, workers_document, read_workers);
     field.object("guard", team.guard, guard_fields);
+    field.object("attached", team.attached, attached_fields);
     field.object("shared_by_all", team.common, domain_fields);
     field.document("balance", team.balance, balance_document, read_balance);
     if (!field.omits(team.refused)) field.list("refused", team.refused, refused_fields);

@@ -22,11 +22,12 @@ struct TeamState {
     MacAddress address;
     LinkSight link_sight{};
     bool kernel_hashes = false;
-    LinkStatus link;                      ///< its duplex is not read
-    std::vector<PortStatus> ports;        ///< without their link watches; of LACP only the state
-    FailureDomain common{};               ///< of the ports that carry or can take over
-    std::optional<BalanceStatus> balance; ///< if the team hashes
-    std::optional<OffloadStatus> offload; ///< none, as of the next three: the daemon is too old
+    std::optional<AttachedStatus> attached; ///< none: the team is not a bond of others
+    LinkStatus link;                        ///< its duplex is not read
+    std::vector<PortStatus> ports;          ///< without their link watches; of LACP only the state
+    FailureDomain common{};                 ///< of the ports that carry or can take over
+    std::optional<BalanceStatus> balance;   ///< if the team hashes
+    std::optional<OffloadStatus> offload;   ///< none, as of the next three: the daemon is too old
     std::optional<InterruptStatus> interrupts;
     std::optional<WorkersStatus> workers;
     std::optional<GuardStatus> guard;
@@ -39,7 +40,7 @@ struct TeamState {
 /// True if the ports' counters are those of our program, which counts a GSO packet once and what it drops
 /// apart; otherwise they are those of the devices.
 inline bool counts_by_program(const TeamState& state) {
-    return state.datapath != "team" && !state.kernel_hashes;
+    return state.datapath != "team" && !state.kernel_hashes && !state.attached;
 }
 
 /// ENOTSUP if the daemon is a teamd: its state has no "datapath".

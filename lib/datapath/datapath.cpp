@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "datapath/datapath.h"
 
+#include "datapath/bond/attached_bond.h"
 #include "datapath/bond/bond_datapath.h"
 #include "datapath/bpf_datapath.h"
 #include "datapath/team/team_datapath.h"
@@ -50,6 +51,7 @@ Result<> check_device_tls(DatapathChoice choice, const TeamConfig& config) {
 Result<std::unique_ptr<Datapath>> open_datapath(DatapathChoice choice, LinkControl& links,
                                                 const Link* existing, const TeamConfig& config,
                                                 DevicePrograms& hooks) {
+    if (config.attach) return std::unique_ptr<Datapath>(TEAMO_TRY(AttachedBond::open(hooks)));
     TEAMO_TRY(check_device_tls(choice, config));
     if (needs_device_tls(config))
         return std::unique_ptr<Datapath>(TEAMO_TRY(KernelHashDatapath::open(hooks)));

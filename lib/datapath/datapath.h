@@ -36,6 +36,17 @@ public:
     /// ports have the team as master.
     virtual bool kernel_manages_ports() const = 0;
 
+    /// True if the device and its ports belong to another program: nothing of them is changed but what
+    /// steer() needs (docs/adr/0038).
+    virtual bool is_guest() const { return false; }
+    /// A guest: whether its tables choose the ports. Without, it watches. It begins with the next apply()
+    /// that has a port which transmits.
+    virtual Result<> steer(bool /*on*/) { return {}; }
+    /// A guest: true if the program is there that chooses the ports.
+    virtual bool steers() const { return false; }
+    /// A guest: why it cannot choose the ports; empty: it can.
+    virtual std::string cannot_steer() const { return {}; }
+
     /// True if the kernel chooses the ports by a hash of its own, and Tables cannot say which ports carry.
     virtual bool kernel_hashes() const { return false; }
 

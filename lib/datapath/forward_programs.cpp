@@ -17,6 +17,7 @@
 #include <atomic>
 #include <bit>
 #include <cstdlib>
+#include <cstring>
 #include <vector>
 
 namespace teamo {
@@ -39,6 +40,11 @@ Result<> write(const bpf_map* map, std::uint32_t key, const void* value) {
     if (bpf_map_update_elem(bpf_map__fd(map), &key, value, BPF_ANY) < 0)
         return fail_errno(errno, "cannot write a BPF map");
     return {};
+}
+
+/// Writes zeros.
+Result<> clear(const bpf_map* map, std::uint32_t key) {
+    return write(map, key, std::vector<std::byte>(bpf_map__value_size(map)).data());
 }
 
 /// Slots in order as the program reads them: one number, the first slot in its first byte.
@@ -105,14 +111,17 @@ int open_forward(Skeleton& skeleton, bool with_cast) {
 }
 
 /// 0, or libbpf's error.
-int load_forward(Skeleton& skeleton, teamo_exit exit, bool by_cpu, teamo_link_reading reading) {
+int load_forward(Skeleton& skeleton, teamo_exit exit, bool by_cpu, const teamo_bonding& bonding,
+                 teamo_link_reading reading) {
     if (const int error = open_forward(skeleton, reading == TEAMO_LINKS_READ); error != 0) return error;
     if (!by_cpu) static_cast<void>(bpf_map__set_max_entries(skeleton->maps.teamo_flows, 1));
     skeleton->rodata->teamo_link_reading = reading;
     skeleton->rodata->teamo_exit_by = exit;
+    std::memcpy(&skeleton->rodata->teamo_bonding, &bonding, sizeof bonding);
     auto& programs = skeleton->progs;
+    const bool receives = exit == TEAMO_EXIT_REDIRECT || exit == TEAMO_EXIT_BOND;
     bpf_program__set_autoload(programs.teamo_transmit, exit != TEAMO_EXIT_DRIVER);
-    bpf_program__set_autoload(programs.teamo_receive, exit != TEAMO_EXIT_DRIVER);
+    bpf_program__set_autoload(programs.teamo_receive, receives);
     bpf_program__set_autoload(programs.teamo_recheck, exit == TEAMO_EXIT_REDIRECT);
     bpf_program__set_autoload(programs.teamo_clear_queue, exit == TEAMO_EXIT_BOND);
     bpf_program__set_autoload(programs.teamo_avoid_lost_link, exit == TEAMO_EXIT_DRIVER);
@@ -126,14 +135,16 @@ ForwardPrograms::ForwardPrograms(std::unique_ptr<Loaded> loaded) : loaded_(std::
 ForwardPrograms::ForwardPrograms(ForwardPrograms&&) noexcept = default;
 ForwardPrograms::~ForwardPrograms() = default;
 
-Result<ForwardPrograms> ForwardPrograms::load(teamo_exit exit, bool by_cpu) {
+Result<ForwardPrograms> ForwardPrograms::load(teamo_exit exit, bool by_cpu, const teamo_bonding& bonding) {
     auto loaded = std::make_unique<Loaded>();
     // The best that this kernel accepts.
     Result<> done;
     for (const auto reading : {TEAMO_LINKS_READ, TEAMO_LINKS_PROBED, TEAMO_LINKS_UNSEEN}) {
+        // What names a slave reads bonding's memory as well.
+        if (exit == TEAMO_EXIT_HASH && reading == TEAMO_LINKS_UNSEEN) break;
         loaded->reading = reading;
         done = load_programs("the BPF datapath",
-                             [&] { return load_forward(loaded->skeleton, exit, by_cpu, reading); });
+                             [&] { return load_forward(loaded->skeleton, exit, by_cpu, bonding, reading); });
         if (done) break;
     }
     if (!done) return tl::unexpected(std::move(done.error()));
@@ -161,6 +172,7 @@ Result<> ForwardPrograms::write_live(const LiveSlots& slots) {
 /// The tables decide alone about a device that cannot be learned.
 Result<> ForwardPrograms::write_devices(const Tables& now, const Tables& next, bool all) {
     if (loaded_->reading == TEAMO_LINKS_UNSEEN) return {};
+    if (all) learn_device(next.team); // a bond that is steered by its hash
     for (std::uint32_t slot = 1; slot < next.ports.size(); ++slot) {
         const auto mask = bit(Slot{static_cast<std::uint8_t>(slot)});
         const bool learns = all || now.ports[slot] != next.ports[slot];
@@ -170,6 +182,7 @@ Result<> ForwardPrograms::write_devices(const Tables& now, const Tables& next, b
         teamo_device device{};
         if (learns) {
             TEAMO_TRY(write(loaded_->maps().teamo_devices, slot, &device));
+            TEAMO_TRY(clear(loaded_->maps().teamo_places, slot));
             if (note_device(slot, next.ports[slot])) learn_device(next.ports[slot]);
         }
         if (!next.ports[slot]) continue;

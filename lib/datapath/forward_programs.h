@@ -19,8 +19,9 @@ namespace teamo {
 class ForwardPrograms {
 public:
     /// Loads programs and maps, without attaching them. Tables with HashField::cpu need programs that were
-    /// loaded with `by_cpu`, which have a map entry for every flow, about 5 MB.
-    static Result<ForwardPrograms> load(teamo_exit exit, bool by_cpu);
+    /// loaded with `by_cpu`, which have a map entry for every flow, about 5 MB. `bonding`: only with
+    /// TEAMO_EXIT_HASH.
+    static Result<ForwardPrograms> load(teamo_exit exit, bool by_cpu, const teamo_bonding& bonding = {});
     ForwardPrograms(ForwardPrograms&& other) noexcept;
     ~ForwardPrograms();
 

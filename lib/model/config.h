@@ -259,7 +259,8 @@ template <>
 inline constexpr std::array<std::string_view, 3> enum_names<GuardMode>{"off", "arp", "full"};
 
 struct TeamConfig {
-    std::string device; ///< empty: the first free "team%d"
+    std::string device;  ///< empty: the first free "team%d"
+    bool attach = false; ///< the device is a bond of another program; its mode and policy make the runner
     std::uint32_t debug_level = 0;
     std::optional<MacAddress> hwaddr; ///< none: the address of the first port
     RunnerConfig runner = RoundRobinRunner{};

@@ -24,7 +24,19 @@ struct SegmentLimits {
 
 inline const std::string bond_kind = "bond"; ///< IFLA_INFO_KIND, and IFLA_INFO_SLAVE_KIND of its slaves
 using BondMode = std::uint8_t;               ///< BOND_MODE_* (linux/if_bonding.h)
-inline constexpr BondMode bond_mode_round_robin = 0, bond_mode_xor = 2;
+inline constexpr BondMode bond_mode_round_robin = 0, bond_mode_xor = 2, bond_mode_lacp = 4;
+/// As bonding names it.
+inline std::string bond_mode_name(BondMode mode) {
+    constexpr std::array<std::string_view, 7> names{"balance-rr", "active-backup", "balance-xor", "broadcast",
+                                                    "802.3ad",    "balance-tlb",   "balance-alb"};
+    return mode < names.size() ? std::string(names[mode]) : std::to_string(mode);
+}
+/// Which fields of a packet select the slave (BOND_XMIT_POLICY_*).
+enum class BondPolicy : std::uint8_t { layer2, layer34, layer23, encap23, encap34, vlan_srcmac };
+template <>
+inline constexpr std::array<std::string_view, 6> enum_names<BondPolicy>{
+    "layer2", "layer3+4", "layer2+3", "encap2+3", "encap3+4", "vlan+srcmac"};
+inline std::string text_of(BondPolicy policy) { return name_of(policy); }
 
 /// One network device, from RTM_NEWLINK.
 struct Link {
@@ -38,8 +50,10 @@ struct Link {
     std::string kind;                            ///< IFLA_INFO_KIND: "veth", "bridge"; empty for hardware
     std::uint16_t vlan = 0;                      ///< IFLA_VLAN_ID, of a VLAN device
     std::optional<BondMode> bond_mode;           ///< IFLA_BOND_MODE, of a bond
+    std::optional<BondPolicy> bond_policy;       ///< IFLA_BOND_XMIT_HASH_POLICY, of a bond; none: not known
     std::uint16_t bond_queue = 0;                ///< queue_id of a slave of a bond; 0: none
     bool bond_uses_link = true;                  ///< of a slave of a bond: bonding has noticed its link
+    bool bond_backup = false;                    ///< of a slave of a bond: bonding does not send by it
     std::uint32_t tx_queues = 0;                 ///< IFLA_NUM_TX_QUEUES
     IfIndex master;                              ///< the bridge, team or bond that it is a port of
     IfIndex lower;                               ///< IFLA_LINK: the device below it, or a veth's other end

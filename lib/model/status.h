@@ -3,6 +3,7 @@
 // The state of a running team, for the state document, teamoctl and the log.
 #pragma once
 
+#include "model/attached.h"
 #include "model/balance.h"
 #include "model/config.h"
 #include "model/failure_domain.h"
@@ -239,10 +240,11 @@ struct TeamStatus {
     std::string datapath;                   ///< "bpf", "bond" or "team"
     std::string device_kind;                ///< "veth", "netkit", "bond" or "team"
     LinkSight link_sight{};
-    bool kernel_hashes = false;           ///< the kernel chooses the ports by its own hash (docs/adr/0022)
-    std::vector<PortStatus> ports;        ///< in the order they joined
-    FailureDomain common;                 ///< of the ports that carry or can take over
-    std::optional<BalanceStatus> balance; ///< for teams that hash
+    bool kernel_hashes = false;             ///< the kernel chooses the ports by its own hash (docs/adr/0022)
+    std::optional<AttachedStatus> attached; ///< the device is a bond that another program made
+    std::vector<PortStatus> ports;          ///< in the order they joined
+    FailureDomain common;                   ///< of the ports that carry or can take over
+    std::optional<BalanceStatus> balance;   ///< for teams that hash
     std::optional<OffloadStatus> offload;
     std::optional<InterruptStatus> interrupts;
     std::optional<WorkersStatus> workers;

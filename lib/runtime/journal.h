@@ -11,6 +11,7 @@
 #include "kernel/netlink/addresses.h"
 #include "model/interrupts.h"
 #include "model/lacp.h"
+#include "model/observation.h"
 #include "model/offload.h"
 #include "model/workers.h"
 
@@ -79,6 +80,7 @@ struct Journal {
     std::vector<std::string> removed_by_hand; ///< configured ports that the user removed
     std::optional<MacAddress> hwaddr{};       ///< the configured one that the team was given last
     std::optional<MacAddress> lacp_system{};  ///< that identifies the team to its partners
+    std::optional<BondPolicy> bond_policy{};  ///< of a bond of others, as it was before it was steered
     BoundWorkers workers{};                   ///< processes and units that we have bound
     bool operator==(const Journal&) const = default;
 };

@@ -23,6 +23,6 @@ _teamd_offload() {
     esac
     mapfile -t COMPREPLY < <(compgen -W "--help --daemonize --kill --check --config-file --config --pid-file --debug
         --log-output --force-recreate --take-over --no-quit-destroy --team-dev --no-ports --dbus-enable --zmq-enable
-        --usock-enable --usock-disable --dry-run --metrics-file --datapath --lacp-directory --version" -- "$current")
+        --usock-enable --usock-disable --attach --or-attach --dry-run --metrics-file --datapath --lacp-directory --version" -- "$current")
 }
 complete -F _teamd_offload teamd-offload

@@ -10,6 +10,7 @@
 #include "kernel/netlink/links.h"
 #include "kernel/netlink/netdev_queues.h"
 #include "plan/interrupts/interrupt_plan.h"
+#include "plan/team/bond_steering.h"
 #include "plan/team/make_plan.h"
 #include "plan/team/membership.h"
 #include "plan/team/offload_plan.h"
@@ -162,10 +163,43 @@ json::Value value_of(const Links& links, const TeamPlan& plan, const Found& foun
     return value;
 }
 
+/// What a guest would write: the bond's policy, and its program.
+Result<> dry_run_attached(const TeamConfig& config) {
+    auto control = TEAMO_TRY(LinkControl::open());
+    const auto links = TEAMO_TRY(control.read_all());
+    const auto* bond = find_named(links, config.device);
+    if (bond == nullptr || bond->kind != bond_kind)
+        return fail(ENODEV, fmt::format("there is no bond {}", config.device));
+    BondSteering steering;
+    steering.step(view_of(links, *bond), Clock::now());
+    const auto own = bond->bond_policy ? name_of(*bond->bond_policy) : "";
+    const AttachedStatus attached{.mode = bond_mode_name(bond->bond_mode.value_or(0)),
+                                  .own_policy = own,
+                                  .unsteered = steering.reason()};
+    json::Array changes, names;
+    for (const auto& [index, link] : links)
+        if (link.master == bond->index) names.emplace_back(link.name);
+    if (attached.unsteered == Unsteered::nothing)
+        changes.push_back(json::Object{{"device", bond->name}, {"what", "BPF program on the egress"}});
+    if (const auto policy = steering.to_write(true))
+        changes.push_back(json::Object{
+            {"device", bond->name}, {"what", "xmit_hash_policy"}, {"from", own}, {"to", name_of(*policy)}});
+    std::puts(json::write(json::Object{{"bond", json::Object{{"device", bond->name},
+                                                             {"mode", attached.mode},
+                                                             {"xmit_hash_policy", own},
+                                                             {"slaves", std::move(names)}}},
+                                       {"changes", std::move(changes)},
+                                       {"steered", attached.unsteered == Unsteered::nothing},
+                                       {"reason", text_of(attached)}})
+                  .c_str());
+    return {};
+}
+
 } // namespace
 
 Result<> dry_run(const Configuration& configuration, const Options& options) {
     const auto& config = configuration.team;
+    if (config.attach) return dry_run_attached(config);
     TEAMO_TRY(check_device_tls(options.datapath.value_or(config.datapath), config));
     auto control = TEAMO_TRY(LinkControl::open());
     const auto links = TEAMO_TRY(control.read_all());

@@ -56,11 +56,16 @@ int refused(const Log& log, const Error& error, std::string_view id = message_id
 }
 
 /// teamd: -c wins over -f, and without either the configuration is {}.
-Result<std::string> configuration_text(const Options& options, const Log& log) {
+Result<std::string> configuration_text(Options& options, const Log& log) {
     if (options.config_text && options.config_file)
         log(Level::warning, "Command line config is present, ignoring given config file.");
     if (options.config_text || !options.config_file) return options.config_text.value_or("{}");
     auto text = read_file(*options.config_file);
+    if (!text && text.error().number == ENOENT && options.or_attach) {
+        log(Level::notice, fmt::format("there is no {}: attaching to a bond", *options.config_file));
+        options.attach = true;
+        return "{}";
+    }
     return text ? text : within("configuration", std::move(text.error()));
 }
 
@@ -128,6 +133,9 @@ public:
 
 private:
     Result<> start(Configuration configuration);
+    Result<> open_team();
+    Result<> attach();
+    void follow_bond();
     Result<> serve(const std::string& device, const ControlServer::Answer& answer);
     void notify_status();
     void reload();
@@ -140,7 +148,11 @@ private:
     PidFile& pid_file_;
     EventLoop loop_;
     std::vector<Signal> signals_;
-    std::unique_ptr<Team> team_;
+    Configuration configuration_;        ///< of the next team
+    std::unique_ptr<Team> team_;         ///< nullptr: there is no bond to attach to
+    std::unique_ptr<Observer> awaiting_; ///< sees when there is one
+    std::optional<Deferred> bond_changed_;
+    bool lost_bond_ = false;
     bool ending_ = false;
     // Destroyed before the team that they refer to.
     std::unique_ptr<ControlServer> server_;
@@ -159,19 +171,57 @@ Result<> Run::start(Configuration configuration) {
         };
         signals_.push_back(TEAMO_TRY(Signal::make(loop_.get(), number, stop)));
     }
-    const auto device = configuration.team.device;
-    const auto failed = [this](const Error& error) {
-        log_(Level::error, error.text);
-        end(runtime_failure);
+    configuration_ = std::move(configuration);
+    bond_changed_ = TEAMO_TRY(Deferred::make(loop_.get(), Priority::timer, [this] { follow_bond(); }));
+    TEAMO_TRY(configuration_.team.attach ? attach() : open_team());
+    const auto& device = configuration_.team.device;
+    const auto answer = [this, &device](const control::Request& request) -> control::Reply {
+        if (team_) return team_->answer(request);
+        return control::Refusal{.code = "NoSuchDev",
+                                .message = fmt::format("{} is not there; the daemon waits for it.", device)};
     };
-    team_ = TEAMO_TRY(Team::start(
-        std::move(configuration), options_, log_, loop_.get(), [this] { notify_status(); }, failed));
-    const auto answer = [this](const control::Request& request) { return team_->answer(request); };
     auto served = pid_file_.write();
     if (served) served = serve(device, answer);
     if (served) served = begin_metrics();
-    if (!served) team_->abandon();
+    if (!served && team_) team_->abandon();
     return served;
+}
+
+Result<> Run::open_team() {
+    const auto failed = [this](const Error& error) {
+        log_(configuration_.team.attach ? Level::notice : Level::error, error.text);
+        if (!configuration_.team.attach) return end(runtime_failure);
+        lost_bond_ = true;
+        bond_changed_->soon();
+    };
+    team_ = TEAMO_TRY(
+        Team::start(configuration_, options_, log_, loop_.get(), [this] { notify_status(); }, failed));
+    return {};
+}
+
+/// As soon as there is a bond of that name.
+Result<> Run::attach() {
+    if (!awaiting_) {
+        awaiting_ = TEAMO_TRY(Observer::make(log_, [this] { bond_changed_->soon(); }));
+        TEAMO_TRY(awaiting_->listen(loop_.get()));
+    }
+    if (find_named(awaiting_->links(), configuration_.team.device) != nullptr) {
+        TEAMO_TRY(open_team());
+        awaiting_.reset();
+    }
+    return {};
+}
+
+/// The bond is gone, or there is a new device.
+void Run::follow_bond() {
+    if (std::exchange(lost_bond_, false)) {
+        configuration_ = team_->configuration(); // a reload may have changed it
+        team_->stop();
+        team_.reset();
+    }
+    if (team_ || ending_) return;
+    if (const auto done = attach(); !done) end(refused(log_, done.error()));
+    notify_status();
 }
 
 /// The bus name last: it tells NetworkManager that the team can be used.
@@ -192,6 +242,7 @@ Result<> Run::begin_metrics() {
 /// Whole or not at all, because the reader may come at any time.
 void Run::write_metrics() {
     metrics_timer_->after(metrics_interval);
+    if (!team_) return; // as of a daemon that does not run
     const auto state = team_->state();
     metrics_failure_(log_, Level::warning, "metrics: ",
                      replace_file(*options_.metrics_file, control::metrics_text({&state, 1}), 0644));
@@ -199,7 +250,10 @@ void Run::write_metrics() {
 
 /// For systemctl status; not while the team is starting or stopping.
 void Run::notify_status() {
-    if (!team_ || ending_) return;
+    if (ending_) return;
+    if (!team_)
+        return static_cast<void>(
+            sd_notifyf(0, "STATUS=waits for bond %s", configuration_.team.device.c_str()));
     const auto summary = team_->summary();
     sd_notifyf(0, "STATUS=%s", describe(summary).c_str());
     if (dbus_) dbus_->follow(summary);
@@ -210,6 +264,7 @@ void Run::reload() {
     const auto& file = options_.config_file;
     auto text = file ? within("configuration", read_file(*file))
                      : fail(ENOENT, "there is no configuration file to read again (option -f)");
+    if (text && !team_) text = fail(ENODEV, "there is no bond to attach to");
     if (!text)
         return log_(Level::error, fmt::format("nothing is changed: {}", text.error().text),
                     message_id::config_refused);
@@ -235,7 +290,8 @@ int Run::run(Configuration configuration, UniqueFd parent) {
     sd_event_set_watchdog(loop_.get(), 1);
     sd_notify(0, "READY=1");
     notify_status();
-    log_(Level::info, describe(team_->summary()));
+    log_(Level::info,
+         team_ ? describe(team_->summary()) : fmt::format("waits for bond {}", configuration_.team.device));
     report_start(std::move(parent), success);
     if (options_.daemonize) log_.go_to_background();
     const int status = sd_event_loop(loop_.get());
@@ -247,8 +303,8 @@ int Run::run(Configuration configuration, UniqueFd parent) {
     // Metrics that grow old raise an alert, so only a stop removes them.
     if (options_.metrics_file && status == success && !restarts) remove_file(*options_.metrics_file);
     // The daemon that starts next adopts the team.
-    if (restarts) team_->keep_devices();
-    team_->stop();
+    if (team_ && restarts) team_->keep_devices();
+    if (team_) team_->stop();
     return status < 0 ? runtime_failure : status;
 }
 
@@ -276,7 +332,8 @@ void give_large_blocks_back() {
 int run_team(const Options& options, Configuration configuration, Log& log) {
     // The kernel's team driver works without BPF; NetworkManager's unit does not allow it.
     const auto choice = options.datapath.value_or(configuration.team.datapath);
-    const bool needs_bpf = choice == DatapathChoice::bpf || choice == DatapathChoice::bond;
+    const bool needs_bpf =
+        choice == DatapathChoice::bpf || choice == DatapathChoice::bond || configuration.team.attach;
     if (const auto may = check_capabilities(needs_bpf); !may) return refused(log, may.error());
     auto parent = options.daemonize ? daemonize() : UniqueFd();
     if (!parent) return refused(log, parent.error());
@@ -307,13 +364,15 @@ int main(Options options) {
     if (options.command == Options::Command::kill || options.command == Options::Command::check_running)
         return ask_running(options, *text, log);
     const auto file = options.config_text ? "-c" : options.config_file.value_or("-c"); // for messages
-    auto read = read_configuration(*text, options.team_device);
+    auto read = read_configuration(*text, options.team_device, options.attach);
     if (options.command == Options::Command::check_configuration) return check(read, file, options);
     auto accepted = accept(std::move(read), file);
     if (!accepted) return refused(log, accepted.error(), message_id::config_refused);
     for (const auto& warning : accepted->warnings)
         log(Level::warning, warning);
     auto& configuration = accepted->configuration;
+    if (configuration.team.device.empty() && configuration.team.attach)
+        return refused(log, {EINVAL, "attach to which bond? Name it with -t, or by the key \"device\""});
     if (configuration.team.device.empty()) {
         auto name = free_team_name();
         if (!name) return refused(log, name.error());

@@ -11,6 +11,9 @@
  *   host -> team0's egress: teamo_transmit names the port -> bonding -> a port's egress: teamo_clear_queue
  *   wire -> port ingress: teamo_receive -> bonding -> host
  *
+ * A bond that another program made, in its own mode: host -> its egress: teamo_transmit names the slave by
+ * the packet's hash -> bonding. Packets are never dropped; what has no port leaves as bonding chooses.
+ *
  * A device of the team driver, which chooses itself: teamo_avoid_lost_link on the egress of each port.
  *
  * The programs read everything from maps for each packet: the daemon adds, stops or removes a port with one
@@ -26,6 +29,7 @@
 #include <bpf/bpf_helpers.h>
 
 #include "abi.h"
+#include "bonding.bpf.h"
 #include "buckets.bpf.h"
 #include "cpu_choice.bpf.h"
 #include "links.bpf.h"
@@ -106,15 +110,22 @@ static __always_inline __u32 teamo_port_of(const struct teamo_team* team, __u32 
     return slot < TEAMO_SLOTS ? team->port_ifindex[slot] : 0;
 }
 
-/* Sends by this slot. Without a port, drops the packet and counts it in slot 0. */
+/* A packet without a port. */
+#define TEAMO_NOWHERE (teamo_exit_by == TEAMO_EXIT_HASH ? TC_ACT_UNSPEC : TC_ACT_SHOT)
+
+/* Sends by this slot. A packet without a port is counted in slot 0. */
 static __always_inline int teamo_leave_by(struct __sk_buff* skb, const struct teamo_team* team, __u32 slot) {
     __u32 port = teamo_port_of(team, slot);
 
     if (!port) {
         teamo_count_tx(skb, TEAMO_NO_SLOT);
-        return TC_ACT_SHOT;
+        return TEAMO_NOWHERE;
     }
     teamo_count_tx(skb, slot);
+    if (teamo_exit_by == TEAMO_EXIT_HASH) {
+        teamo_name_by_hash(skb, slot);
+        return TC_ACT_UNSPEC;
+    }
     if (teamo_exit_by == TEAMO_EXIT_BOND) {
         /* bond_select_queue() subtracts one, and bond_slave_override() finds the slave with this queue_id. */
         skb->queue_mapping = slot + 1;
@@ -228,7 +239,7 @@ int teamo_transmit(struct __sk_buff* skb) {
     const struct teamo_team* team = bpf_map_lookup_elem(&teamo_team, &zero);
     const struct teamo_live* live = bpf_map_lookup_elem(&teamo_live, &zero);
 
-    if (!team || !live) return TC_ACT_SHOT;
+    if (!team || !live) return TEAMO_NOWHERE;
     tx = TEAMO_READ_ONCE(live->tx) & TEAMO_ALL_SLOTS;
     if (!(tx & (tx - 1)) && !(team->hash_fields & TEAMO_HASH_CPU)) {
         /* At most one live port: no choice, and only "cpu" stores anything. */
@@ -380,8 +391,8 @@ int teamo_avoid_lost_link(struct __sk_buff* skb) {
     return bpf_redirect(port, 0);
 }
 
-/* Run once for a port (BPF_PROG_TEST_RUN on its device), never attached: stores where the kernel keeps the
- * device. Returns the port's slot, or 0. */
+/* Run once for a port, or for the bond that is steered by the hash (BPF_PROG_TEST_RUN on its device), never
+ * attached: stores where the kernel keeps the device. Returns the port's slot, or 0. */
 SEC("tc")
 int teamo_learn_device(struct __sk_buff* skb) {
     __u32 zero = 0, slot;
@@ -389,6 +400,7 @@ int teamo_learn_device(struct __sk_buff* skb) {
 
     if (!team) return TEAMO_NO_SLOT;
     slot = teamo_slot_of_port(team, skb->ifindex);
+    if (slot == TEAMO_NO_SLOT && skb->ifindex != team->team_ifindex) return TEAMO_NO_SLOT;
     return teamo_learn(skb, slot) ? (int)slot : TEAMO_NO_SLOT;
 }
 

@@ -109,7 +109,7 @@ static __always_inline bool teamo_learn(struct __sk_buff* skb, __u32 slot) {
     struct teamo_device* known = bpf_map_lookup_elem(&teamo_devices, &slot);
     struct net_device* device = NULL;
 
-    if (!known || slot == TEAMO_NO_SLOT) return false;
+    if (!known) return false;
     /* The program's context is the kernel's sk_buff; only its loads are translated. */
     if (bpf_probe_read_kernel(&device, sizeof(device),
                               (const void*)skb + bpf_core_field_offset(struct sk_buff, dev)))

@@ -27,7 +27,7 @@ constexpr std::uint32_t netkit_l2 = 0, netkit_drop = 2;
 constexpr int attribute_gso_ipv4_max_size = 63; // IFLA_GSO_IPV4_MAX_SIZE, kernel 6.3
 // include/net/bonding.h
 constexpr std::uint8_t bond_link_up = 0, bond_link_fail = 1;
-constexpr std::uint8_t bond_hash_layer34 = 1; // BOND_XMIT_POLICY_LAYER34
+constexpr std::uint8_t bond_slave_backup = 1; // BOND_STATE_BACKUP
 constexpr int last_attribute = std::max<int>(attribute_gso_ipv4_max_size, IFLA_MAX);
 
 using Attributes = std::array<nlattr*, last_attribute + 1>;
@@ -48,6 +48,16 @@ const nlattr* bond_slave_option_in(const nlattr* info, int type) {
 bool bond_uses(const nlattr* info) {
     const auto now = number_in<std::uint8_t>(bond_slave_option_in(info, IFLA_BOND_SLAVE_MII_STATUS));
     return !now || *now == bond_link_up || *now == bond_link_fail;
+}
+
+std::optional<BondPolicy> bond_policy_in(const nlattr* info) {
+    const auto policy = number_in<std::uint8_t>(option_in(info, bond_kind, IFLA_BOND_XMIT_HASH_POLICY));
+    if (!policy || *policy >= enum_names<BondPolicy>.size()) return std::nullopt;
+    return static_cast<BondPolicy>(*policy);
+}
+
+void put_policy(nl_msg* message, BondPolicy policy) {
+    nla_put_u8(message, IFLA_BOND_XMIT_HASH_POLICY, static_cast<std::uint8_t>(policy));
 }
 
 std::vector<std::string> altnames_of(const nlattr* list) {
@@ -104,7 +114,20 @@ void put_bond_options(nl_msg* message, BondMode mode, std::chrono::milliseconds 
     if (mode == bond_mode_round_robin)
         nla_put_u32(message, IFLA_BOND_PACKETS_PER_SLAVE, std::numeric_limits<std::uint16_t>::max());
     else
-        nla_put_u8(message, IFLA_BOND_XMIT_HASH_POLICY, bond_hash_layer34);
+        put_policy(message, BondPolicy::layer34);
+}
+
+/// Changes options of an existing bond.
+template <class PutData>
+NlMessage bond_message(IfIndex bond, const PutData& put_data) {
+    auto message = link_message(RTM_NEWLINK, bond, 0);
+    {
+        const Nest info(message.get(), IFLA_LINKINFO);
+        put_text(message.get(), IFLA_INFO_KIND, bond_kind);
+        const Nest data(message.get(), IFLA_INFO_DATA);
+        put_data(message.get());
+    }
+    return message;
 }
 
 /// Only RTM_NEWLINK can change a slave's options (net/core/rtnetlink.c).
@@ -162,7 +185,10 @@ std::optional<Link> parse_link(const nlmsghdr* message) {
     link.bond_mode = number_in<BondMode>(option_in(info, bond_kind, IFLA_BOND_MODE));
     link.bond_queue =
         number_in<std::uint16_t>(bond_slave_option_in(info, IFLA_BOND_SLAVE_QUEUE_ID)).value_or(0);
+    link.bond_policy = bond_policy_in(info);
     link.bond_uses_link = bond_uses(info);
+    link.bond_backup = number_in<std::uint8_t>(bond_slave_option_in(info, IFLA_BOND_SLAVE_STATE)) ==
+                       std::optional(bond_slave_backup);
     link.tx_queues = number(IFLA_NUM_TX_QUEUES);
     link.master = IfIndex{number(IFLA_MASTER)};
     link.lower = IfIndex{number(IFLA_LINK)};
@@ -269,14 +295,12 @@ Result<> LinkControl::create_bond(std::string_view name, const MacAddress& addre
 }
 
 Result<> LinkControl::set_up_bond(IfIndex bond, BondMode mode, std::chrono::milliseconds miimon) {
-    auto message = link_message(RTM_NEWLINK, bond, 0);
-    {
-        const Nest info(message.get(), IFLA_LINKINFO);
-        put_text(message.get(), IFLA_INFO_KIND, bond_kind);
-        const Nest data(message.get(), IFLA_INFO_DATA);
-        put_bond_options(message.get(), mode, miimon);
-    }
-    return socket_.request(std::move(message));
+    return socket_.request(
+        bond_message(bond, [&](nl_msg* message) { put_bond_options(message, mode, miimon); }));
+}
+
+Result<> LinkControl::set_bond_policy(IfIndex bond, BondPolicy policy) {
+    return socket_.request(bond_message(bond, [policy](nl_msg* message) { put_policy(message, policy); }));
 }
 
 Result<> LinkControl::set_bond_queue(IfIndex slave, std::uint16_t queue_id) {

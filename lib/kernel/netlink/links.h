@@ -50,6 +50,8 @@ public:
                          std::chrono::milliseconds miimon);
     /// Gives an existing bond, which has that mode, the other options of create_bond().
     Result<> set_up_bond(IfIndex bond, BondMode mode, std::chrono::milliseconds miimon);
+    /// Takes effect at once, also while the bond carries.
+    Result<> set_bond_policy(IfIndex bond, BondPolicy policy);
     /// Packets of that queue leave by this slave of a bond. 0: of none. EINVAL: not below the bond's number
     /// of transmit queues, or another slave has it.
     Result<> set_bond_queue(IfIndex slave, std::uint16_t queue_id);

@@ -102,6 +102,7 @@ TeamPlan make_plan(const PlanInput& input, const Decision& decision) {
     plan.sets_carrier = input.sets_carrier;
     plan.carrier_set = input.carrier_set;
     plan.kernel_manages_ports = input.kernel_manages_ports;
+    plan.is_guest = input.is_guest;
     plan.by_bond_queue = input.team->bond_mode == bond_mode_round_robin;
     plan.gso_max = team_limits(input);
     plan.owners = settle(input.owners, input.known, members, input.measured);
@@ -161,6 +162,7 @@ std::string text_of(const Change& change) {
 
 std::vector<Change> changes(const Links& links, const TeamPlan& plan) {
     std::vector<Change> list;
+    if (plan.is_guest) return list;
     for (const auto& port : plan.ports) {
         const auto* link = find_link(links, port.index);
         if (link == nullptr) continue;

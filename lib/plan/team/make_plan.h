@@ -40,6 +40,7 @@ struct PlanInput {
     SegmentLimits limited_to{}; ///< the team's limits as an earlier plan set them; zeros: not set
     /// The kernel manages the ports' MTU and filters and the team's carrier.
     bool kernel_manages_ports = false;
+    bool is_guest = false; ///< the device and its ports belong to another program
     /// The team's carrier must be set: the driver has left it to us since the first time (lacp).
     bool sets_carrier = false;
     std::optional<bool> carrier_set{}; ///< as it was set last
@@ -61,6 +62,7 @@ struct TeamPlan {
     MacAddress address;                ///< of the team
     bool carrier = false;              ///< of the team
     bool kernel_manages_ports = false; ///< the kernel sets MTU and filters of the ports
+    bool is_guest = false;             ///< no device is changed
     bool sets_carrier = false;         ///< by IFLA_CARRIER
     std::optional<bool> carrier_set{}; ///< as it was set last
     bool by_bond_queue = false;        ///< a port's queue_id is its slot

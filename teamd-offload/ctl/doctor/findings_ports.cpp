@@ -24,25 +24,37 @@ void add_of_team(const Readings& readings, Findings& findings) {
         return; // the ports may have no link because of that
     }
     const auto able = carriers(state);
-    const auto add = [&](Severity severity, std::string what, std::string_view command) {
-        findings.push_back(
-            {severity, state.name, std::move(what), fmt::format("teamoctl {} {}", state.name, command)});
+    const auto add = [&](Severity severity, std::string what, std::string fix) {
+        findings.push_back({severity, state.name, std::move(what), std::move(fix)});
     };
+    const auto show = fmt::format("teamoctl {} state", state.name);
+    const auto add_port = state.attached ? fmt::format("ip link set DEVICE master {}", state.name)
+                                         : fmt::format("teamoctl {} port add DEVICE", state.name);
     if (state.ports.empty())
-        add(error, "has no port: it cannot send or receive", "port add DEVICE");
+        add(error, "has no port: it cannot send or receive", add_port);
     else if (std::ranges::none_of(state.ports, &PortStatus::transmits))
-        add(error, "no port carries: the team cannot send or receive", "state");
+        add(error, "no port carries: the team cannot send or receive", show);
     else if (state.ports.size() == 1)
-        add(note, able.front()->name + " is its only port: if it fails, the team fails", "port add DEVICE");
+        add(note, able.front()->name + " is its only port: if it fails, the team fails", add_port);
     else if (able.size() == 1)
         add(warning,
             fmt::format("of its {0} ports only {1} can carry: if {1} fails, the team fails",
                         state.ports.size(), able.front()->name),
-            "state");
+            show);
+}
+
+/// A bond of others that bonding steers itself.
+void add_attached(const AttachedStatus& attached, const TeamState& state, Findings& findings) {
+    if (attached.unsteered == Unsteered::nothing) return;
+    const bool is_fault =
+        attached.unsteered == Unsteered::owner || attached.unsteered == Unsteered::refused ||
+        attached.unsteered == Unsteered::programs || attached.unsteered == Unsteered::slaves;
+    findings.push_back({is_fault ? warning : note, state.name, text_of(attached), cure_of(attached)});
 }
 
 /// Not seen, a lost link costs packets until the daemon handles it.
 void add_link_sight(const TeamState& state, Findings& findings) {
+    if (state.attached) return add_attached(*state.attached, state, findings);
     if (state.kernel_hashes) {
         findings.push_back({note, state.name,
                             "bonding chooses the ports by its own hash, because device TLS is required: "

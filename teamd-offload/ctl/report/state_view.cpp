@@ -181,6 +181,18 @@ void show_port(View& view, const std::string& name, const json::Value& port, boo
     if (is_lacp) show_lacp_port(view, view.object(port, "runner"));
 }
 
+/// teamd has no such part.
+void show_attached(View& view, const json::Value& document) {
+    const auto& attached = json::child(document, "attached");
+    if (attached.object() == nullptr) return;
+    view.line("attached to a bond:");
+    const auto indented = view.indent();
+    view.line("mode: {}", json::text(attached, "mode"));
+    view.line("xmit hash policy: {}", json::text(attached, "own_xmit_hash_policy"));
+    const auto why = json::text(attached, "reason");
+    view.line("steered: {}", why.empty() ? "yes" : "no, " + why);
+}
+
 void show_runner(View& view, const std::string& name, const json::Value& document) {
     if (name != "activebackup" && name != "lacp") return;
     const auto& runner = view.object(document, "runner");
@@ -202,6 +214,7 @@ Result<std::string> view_of_state(const json::Value& document, bool verbose) {
     const auto& setup = view.object(document, "setup");
     const auto runner = view.string(setup, "runner_name");
     show_setup(view, setup);
+    show_attached(view, document);
     const auto* ports = document.find("ports");
     if (ports && ports->object()) {
         view.line("ports:");

@@ -58,6 +58,9 @@ void add_ours(CLI::App& app, Options& options) {
     app.add_flag_callback(
         "--dry-run", [&options] { options.command = Options::Command::dry_run; },
         "Print the plan as JSON and exit; change nothing");
+    app.add_flag("--attach", options.attach,
+                 "Steer the bond of that name, which another program made, in its own mode");
+    app.add_flag("--or-attach", options.or_attach, "The same if the configuration file does not exist");
     const std::map<std::string, DatapathChoice> datapaths{{"auto", DatapathChoice::automatic},
                                                           {"team", DatapathChoice::team},
                                                           {"bpf", DatapathChoice::bpf},

@@ -25,6 +25,8 @@ struct Options {
     bool take_over = false;       ///< take over a device of the team driver that another program made
     bool no_quit_destroy = false; ///< keep device and ports when the daemon stops
     bool no_ports = false;        ///< do not add the configured ports
+    bool attach = false;          ///< to a bond that another program made
+    bool or_attach = false;       ///< the same if there is no configuration file
     bool dbus = false, usock = true;
     std::optional<std::string> zmq_address;
     std::optional<DatapathChoice> datapath;

@@ -48,10 +48,12 @@ struct TeamContext {
         return mark && mark->team == name() ? std::optional(mark->slot) : std::nullopt;
     }
     /// Whether another device has the index of a port: until the removal is read, or if its event was lost.
-    /// Such a device lacks the mark, and what it has must not change before it joins.
+    /// Such a device lacks the mark, and what it has must not change before it joins. The slaves of a bond of
+    /// others have no mark: its master shows what it is.
     bool is_replaced(IfIndex port) const {
         const auto* now = link(port);
-        return now != nullptr && !marked_slot(*now);
+        if (now == nullptr) return false;
+        return datapath->is_guest() ? now->master != device.team : !marked_slot(*now);
     }
 };
 

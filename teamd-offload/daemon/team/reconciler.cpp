@@ -203,6 +203,7 @@ TeamPlan Reconciler::plan(const Link& team) const {
                     .owners = context_.journal.now().owners,
                     .limited_to = changes_.limited_to(),
                     .kernel_manages_ports = context_.datapath->kernel_manages_ports(),
+                    .is_guest = context_.datapath->is_guest(),
                     .sets_carrier =
                         context_.datapath->sets_carrier() && context_.journal.now().lacp_system.has_value(),
                     .carrier_set = changes_.carrier_set()};
@@ -253,7 +254,7 @@ void Reconciler::apply(const TeamPlan& plan) {
     changes_.apply(changes(context_.links(), plan), ports_.all());
     note_short_loss(plan);
     const bool moved = std::exchange(moved_, false);
-    if (plan.carrier && (lost || moved || (is_activebackup && gained)))
+    if (!plan.is_guest && plan.carrier && (lost || moved || (is_activebackup && gained)))
         announce(gained && context_.datapath->announces_gains());
     note_tables(context_.datapath->apply(plan.tables));
     const bool carrying_changed =

@@ -13,6 +13,11 @@ Result<> check_kept(const TeamContext& context, const TeamConfig& next) {
     if (next.device != context.name())
         return fail(ENOTSUP,
                     fmt::format("/device: a running team keeps its name, {}; {}", context.name(), again));
+    if (next.attach != datapath.is_guest())
+        return fail(ENOTSUP,
+                    fmt::format("/attach: {0} is {1}; {2}", context.name(),
+                                next.attach ? "a device of the daemon" : "a bond of another program", again));
+    if (next.attach) return {};
     const auto choice = context.options.datapath.value_or(next.datapath);
     const auto name = enum_names<DatapathChoice>[static_cast<std::size_t>(choice)];
     if (choice != DatapathChoice::automatic && name != datapath.name())
@@ -69,7 +74,8 @@ Result<> replace_datapath(TeamParts& parts, std::unique_ptr<Datapath> datapath) 
 Result<Reload> plan_reload(TeamParts& parts, std::string_view text, std::string_view file) {
     auto& context = parts.context;
     if (context.team() == nullptr) return fail(ENODEV, "the team's device is gone");
-    auto accepted = TEAMO_TRY(accept(read_configuration(text, context.options.team_device), file));
+    auto accepted = TEAMO_TRY(
+        accept(read_configuration(text, context.options.team_device, context.options.attach), file));
     Reload reload{.next = std::move(accepted.configuration), .warnings = std::move(accepted.warnings)};
     auto& next = reload.next.team;
     if (next.device.empty()) {

@@ -57,9 +57,19 @@ struct Begin {
         return done();
     }
 
+    /// Of a bond of others.
+    std::string owner_decides() const {
+        return fmt::format(
+            "{0} belongs to the program that made it; change its slaves there, or with: ip link "
+            "set SLAVE master {0}, ip link set SLAVE nomaster",
+            context().name());
+    }
+
     MakeReply operator()(const control::PortAdd& request) const {
         const auto* link = device(request.port);
         if (link == nullptr) return no_such_device();
+        if (context().datapath->is_guest())
+            return refused("PortAddFail", "Failed to add port", owner_decides());
         const auto joined = parts.ports.join(link->index);
         if (joined) return done();
         return refused("PortAddFail", "Failed to add port", request.port + " " + joined.error().text);
@@ -69,6 +79,8 @@ struct Begin {
         const auto* link = device(request.port);
         const auto* port = parts.ports.find(request.port);
         if (link == nullptr || port == nullptr) return no_such_device(); // as teamd
+        if (context().datapath->is_guest())
+            return refused("PortRemoveFail", "Failed to del port", owner_decides());
         parts.ports.note_removed(*link, port->key);
         static_cast<void>(parts.ports.begin_leaving(link->index)); // it is a port
         return [&ports = parts.ports, port = link->index, name = request.port] {

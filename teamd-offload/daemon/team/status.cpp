@@ -85,6 +85,7 @@ TeamStatus summary_of(TeamParts& parts) {
     status.device_kind = context.device.kind;
     status.link_sight = context.datapath->link_sight();
     status.kernel_hashes = context.datapath->kernel_hashes();
+    status.attached = parts.guest.status();
     status.pid = ::getpid();
     status.pid_file = context.options.pid_file.value_or("");
     status.dbus_enabled = context.options.dbus;

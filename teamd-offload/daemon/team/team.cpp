@@ -81,9 +81,13 @@ Result<> Team::open() {
     context.request_pass = [this] { pass_soon_->soon(); };
     TEAMO_TRY(subsystems.make(context, [this] { return reconciler.lacp(); }));
     context.programs->set_note_clsact([this](IfIndex device) { return ports.entries().note_clsact(device); });
-    const auto existing = TEAMO_TRY(find_device());
-    TEAMO_TRY(existing ? adopt_device(*existing) : make_device());
-    ports.join_configured();
+    if (context.config().attach) {
+        TEAMO_TRY(attach_to_bond());
+    } else {
+        const auto existing = TEAMO_TRY(find_device());
+        TEAMO_TRY(existing ? adopt_device(*existing) : make_device());
+        ports.join_configured();
+    }
     pass();
     subsystems.balancing->start();
     subsystems.workers->start();
@@ -208,6 +212,27 @@ Result<> Team::adopt_device(const TeamDevice& device) {
     return {};
 }
 
+/// As a guest of a bond that another program made. Its slaves are the ports; an earlier daemon's programs, if
+/// it was killed, carry until those of this one are there.
+Result<> Team::attach_to_bond() {
+    const auto bond = TEAMO_TRY(context.datapath->find_device(context.links(), context.name(), false));
+    if (!bond) return fail(ENODEV, fmt::format("there is no bond {}", context.name()));
+    context.device = *bond;
+    context.options.no_ports = true; // the bond's owner decides which
+    auto journal = TEAMO_TRY(context.journal.read());
+    if (journal && journal->team == bond->team) context.journal.adopt(std::move(*journal));
+    note_device(context.journal.now().offloads);
+    guest.begin();
+    ports.join_slaves();
+    subsystems.interrupts->follow(ports.interrupt_ports(std::nullopt));
+    guest.observe();
+    TEAMO_TRY(context.datapath->attach_team(context.device, reconciler.adopt()));
+    const auto now = guest.status();
+    context.log(Level::notice, fmt::format("attached to {}: mode {}, xmit_hash_policy {}, {} slaves",
+                                           context.name(), now->mode, now->own_policy, ports.all().size()));
+    return {};
+}
+
 /// Observe, decide, plan, apply: after every batch of events, and at deadlines. Does nothing if nothing has
 /// changed. A port that lost its link or its device is removed from the tables before anything slower begins.
 void Team::pass() {
@@ -215,7 +240,9 @@ void Team::pass() {
     if (!update_ports()) return;
     subsystems.lacp_frames->listen(lacp_ports());
     subsystems.lacp_frames->read_all();
+    guest.observe();
     reconciler.run();
+    guest.settle();
     subsystems.lacp_frames->send_due(); // also the last one of a port that is leaving
     bool changed = ports.update_membership();
     // Events that were read meanwhile: a device that has the index of a port now must not get its settings.
@@ -223,7 +250,11 @@ void Team::pass() {
     changed = uppers.update() || changed;
     if (changed) ports.step_watches();
     changed = subsystems.offloads->step(Clock::now()) || changed;
-    if (changed) reconciler.run();
+    if (changed) {
+        guest.observe();
+        reconciler.run();
+        guest.settle();
+    }
     context.journal.save();
     inform_subsystems();
     // Parts that ran before an event was read have not seen it: run the pass again.
@@ -278,8 +309,8 @@ void Team::inform_subsystems() {
 void Team::set_timer(bool again) {
     std::optional<Clock::time_point> first;
     if (again) first = Clock::now();
-    for (const auto& deadline : {ports.deadline(), reconciler.deadline(), subsystems.offloads->deadline(),
-                                 context.journal.deadline()})
+    for (const auto& deadline : {ports.deadline(), reconciler.deadline(), guest.deadline(),
+                                 subsystems.offloads->deadline(), context.journal.deadline()})
         first = earlier(first, deadline);
     if (first)
         timer_->at(*first);
@@ -320,7 +351,7 @@ json::Value Team::state() { return control::state_document(status_of(*this)); }
 
 void Team::abandon() {
     context.options.no_quit_destroy = false; // do not keep an incomplete team
-    if (made_device_) stop();
+    if (made_device_ || context.datapath->is_guest()) stop();
 }
 
 void Team::stop() {
@@ -332,6 +363,7 @@ void Team::stop() {
         return;
     }
     subsystems.workers->manage(false);
+    guest.end();
     if (auto* system = reconciler.lacp(); system != nullptr && context.team() == nullptr) {
         system->update({}, Clock::now()); // the device is gone, so no pass sends the last LACPDUs
         subsystems.lacp_frames->send_due();
@@ -340,7 +372,7 @@ void Team::stop() {
     pass();
     const auto until = Clock::now() + restore_patience;
     const auto left = ports.await_leaving(until);
-    remove_device(until);
+    if (!context.datapath->is_guest()) remove_device(until);
     subsystems.interrupts->end();
     if (left != 0)
         context.log(Level::warning,

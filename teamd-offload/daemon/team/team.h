@@ -5,6 +5,7 @@
 
 #include "control/usock_message.h"
 #include "daemon/context/loop.h"
+#include "daemon/team/bond_guest.h"
 #include "daemon/team/devices.h"
 #include "daemon/team/ports/port_set.h"
 #include "daemon/team/reconciler.h"
@@ -24,6 +25,7 @@ struct TeamParts {
     PortSet ports{context, subsystems};
     UpperDevices uppers{context};
     Reconciler reconciler{context, subsystems, ports, uppers};
+    BondGuest guest{context, subsystems, ports};
 };
 
 /// The team, its links and its ports, without what the subsystems report.
@@ -57,6 +59,7 @@ public:
     /// Carries out a request, with one pass.
     control::Reply answer(const control::Request& request);
     TeamStatus summary() { return summary_of(*this); }
+    const Configuration& configuration() const { return context.configuration; }
     /// The state document.
     json::Value state();
 
@@ -71,6 +74,7 @@ private:
     Result<> make_device();
     void note_device(const FeatureNames& kept);
     Result<> adopt_device(const TeamDevice& device);
+    Result<> attach_to_bond();
     void remove_device(Clock::time_point until);
     void pass();
     bool update_ports();

@@ -57,6 +57,19 @@ TEST(ConfigReader, reads_every_global_option) {
     EXPECT_EQ(team(R"({"datapath": "auto"})").datapath, DatapathChoice::automatic);
 }
 
+TEST(ConfigReader, leaves_a_bond_of_others_its_interrupts_and_balances_it) {
+    const auto read = team(R"({"attach": true})");
+    EXPECT_TRUE(read.attach);
+    EXPECT_TRUE(read.balance.on);
+    EXPECT_EQ(read.interrupts.policy, InterruptPolicy::off);
+    EXPECT_EQ(team(R"({"attach": true, "interrupts": {"policy": "unique"}})").interrupts.policy,
+              InterruptPolicy::unique);
+    // The document is read again after each `port config update`.
+    const auto first = read_configuration("{}", "bond0", /*attach=*/true);
+    ASSERT_TRUE(first.configuration);
+    EXPECT_TRUE(read_document(first.configuration->document).configuration);
+}
+
 TEST(ConfigReader, reads_runner_options) {
     EXPECT_EQ(team(R"({"runner": {"name": "activebackup", "hwaddr_policy": "only_active"}})").runner,
               RunnerConfig(ActiveBackupRunner{HwaddrPolicy::only_active}));

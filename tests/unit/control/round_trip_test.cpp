@@ -177,6 +177,11 @@ TEST(RoundTrip, of_a_state) {
                                            .multicasts = 5,
                                            .of_a_sender = 6}};
     status.refused = {{.where = "eth1", .what = "Device or resource busy"}};
+    status.attached = AttachedStatus{.mode = "802.3ad",
+                                     .policy = "layer2",
+                                     .own_policy = "layer2",
+                                     .unsteered = Unsteered::owner,
+                                     .detail = {}};
     const auto document = state_document(status);
     const auto state = read_state(document);
     ASSERT_TRUE(state.has_value());
@@ -186,6 +191,7 @@ TEST(RoundTrip, of_a_state) {
                                  .device_kind = "netkit",
                                  .ifindex = IfIndex{9},
                                  .address = status.address,
+                                 .attached = status.attached,
                                  .link = status.link,
                                  .ports = status.ports,
                                  .balance = status.balance,

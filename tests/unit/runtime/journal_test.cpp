@@ -70,6 +70,7 @@ Journal sample() {
     journal.making = true;
     journal.offloads = {"tx-tcp-segmentation"};
     journal.removed_by_hand = {"eth7"};
+    journal.bond_policy = BondPolicy::layer23;
     journal.workers = {
         .processes = {{.id = {.pid = 70, .started = 5000},
                        .cpus = {2},

@@ -91,6 +91,7 @@ Result<> PortDevices::fit(const Link& link, PortBefore& before) {
 }
 
 Result<> PortDevices::make_port(const Link& link, PortBefore& before) {
+    if (context_.datapath->is_guest()) return attach(before);
     TEAMO_TRY(set_disable_ipv6(link.name, before, true));
     if (!context_.datapath->kernel_manages_ports()) return fit(link, before);
     // The driver takes only a port that is down, and sets it up itself. A device that is a port of the team
@@ -100,7 +101,7 @@ Result<> PortDevices::make_port(const Link& link, PortBefore& before) {
 }
 
 Result<> PortDevices::add_to_team(const Link& link, const PortConfig& config, PortBefore& before) {
-    TEAMO_TRY(entries_.mark(link, before.slot));
+    if (!context_.datapath->is_guest()) TEAMO_TRY(entries_.mark(link, before.slot));
     // Before it carries, because some drivers reset the card.
     auto contract = config.offload;
     // A port that carries already (a team taken over with -o) is not refused any more.
@@ -161,8 +162,9 @@ Result<> PortDevices::restore(const PortBefore& port, bool removed_by_others, bo
     // First, because a card that the next step takes down may free its vectors.
     if (link != nullptr) failures.add(restore_cpus(*link, port.cpus));
     failures.add(context_.datapath->detach_port(port.index, port.made_clsact));
-    // The kernel's drivers have restored the rest.
-    const bool only_ours = removed_by_others && context_.datapath->kernel_manages_ports();
+    // The kernel's drivers have restored the rest; a guest has changed nothing.
+    const bool only_ours =
+        context_.datapath->is_guest() || (removed_by_others && context_.datapath->kernel_manages_ports());
     failures.add(only_ours ? release(port, link == nullptr ? port.name : link->name)
                            : restore_device(port, /*in_use=*/removed_by_others, team_goes_on));
     if (!port.features.empty() || !port.trial.empty()) failures.add(restore_features(port));

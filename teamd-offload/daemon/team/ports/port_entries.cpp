@@ -15,7 +15,10 @@ bool PortEntries::is_slave(const Link& link) const {
     return context_.datapath->kernel_manages_ports() && device.team && link.master == device.team;
 }
 
-bool PortEntries::is_ours(const Link& link) const { return is_slave(link) || context_.marked_slot(link); }
+bool PortEntries::is_ours(const Link& link) const {
+    if (context_.datapath->is_guest() && context_.journal.port(link.index) != nullptr) return true;
+    return is_slave(link) || context_.marked_slot(link);
+}
 
 bool PortEntries::is_added_by_others(const Link& link) const {
     return is_slave(link) && context_.journal.port(link.index) == nullptr;
@@ -74,6 +77,12 @@ Result<Slot> PortEntries::slot_for(const Link& link) const {
 }
 
 PortBefore PortEntries::begin(const Link& link, Slot slot) {
+    if (context_.datapath->is_guest()) { // nothing of it is changed
+        std::erase_if(context_.journal.edit().ports, [away = away_entry(link)](const PortBefore& port) {
+            return away != nullptr && port.name == away->name && port.state == PortState::away;
+        });
+        return {.index = link.index, .slot = slot, .name = link.name, .address = link.address};
+    }
     PortBefore before{.index = link.index,
                       .slot = slot,
                       .name = link.name,

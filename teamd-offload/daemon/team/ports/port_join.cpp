@@ -32,18 +32,21 @@ Result<> PortSet::join(IfIndex port) {
     context_.observer->forget_removed(port); // no part knows a former device with its index
     auto& journal = context_.journal;
     if (context_.team() == nullptr) return fail(ENODEV, "the team's device is gone");
-    TEAMO_TRY(may_join(context_.links(), link, context_.name(), refusals_.takes()));
+    const bool is_guest = context_.datapath->is_guest();
+    if (!is_guest) TEAMO_TRY(may_join(context_.links(), link, context_.name(), refusals_.takes()));
     if (journal.port(port) == nullptr && !context_.datapath->kernel_manages_ports())
         if (const auto unicast = read_unicast_list(port)) TEAMO_TRY(has_no_user_elsewhere(link, *unicast));
     if (const auto* known = journal.port(port); known != nullptr && known->state == PortState::leaving) {
         TEAMO_TRY(finish_leaving(port));
         return join(port);
     }
-    if (ports_.empty() && journal.port(port) == nullptr) TEAMO_TRY(devices_.prepare_address(link));
+    if (ports_.empty() && journal.port(port) == nullptr && !is_guest)
+        TEAMO_TRY(devices_.prepare_address(link));
     if (journal.port(port) == nullptr) {
         const auto slot = TEAMO_TRY(entries_.slot_for(link));
         auto before = entries_.begin(link, slot);
-        devices_.note_addresses(link, before, /*warns=*/!refusals_.has(key_of(link))); // not with each try
+        if (!is_guest) // warns not with each try
+            devices_.note_addresses(link, before, /*warns=*/!refusals_.has(key_of(link)));
         journal.edit().ports.push_back(std::move(before));
     }
     auto* was = journal.port(port);
@@ -63,6 +66,8 @@ Result<> PortSet::join(IfIndex port) {
         return done;
     }
     was->state = PortState::joined;
+    // A slave of a bond of others carries already.
+    const PortWatch::Start start{.up = is_guest && link.has_link(), .losses = link.carrier_losses};
     std::erase_if(journal.edit().removed_by_hand,
                   [&](const std::string& one) { return one == key || link.has_name(one); });
     for (const auto& one : {key, link.name}) {
@@ -74,13 +79,21 @@ Result<> PortSet::join(IfIndex port) {
                       .key = key,
                       .name = link.name,
                       .config = config,
-                      .watch = make_watch(config, {})});
+                      .watch = make_watch(config, start)});
     // The next pass tries again after a failure; until then a new daemon would only repeat the join, which
     // does no harm.
     static_cast<void>(journal.keep());
     context_.log.port(Level::info, link.name, " joined");
     static_cast<void>(context_.observer->read_now(port)); // events from before its last setting show less
     return {};
+}
+
+void PortSet::join_slaves() {
+    for (auto& port : context_.journal.edit().ports) { // by its name a slave gets its slot again
+        port.state = PortState::away;
+        port.index = {};
+    }
+    join_added_by_others();
 }
 
 void PortSet::guard() {

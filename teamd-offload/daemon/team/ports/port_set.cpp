@@ -88,15 +88,19 @@ void PortSet::drop_removed_by_others() {
         const auto now = context_.observer->read_now(port.index);
         if (!now || !entries_.has_left(*now) || context_.observer->has_removed(port.index)) continue;
         const auto* master = context_.link(now->master);
-        context_.log(
-            Level::notice,
-            master == nullptr
-                ? fmt::format("port {} was removed by another program", now->name)
-                : fmt::format("port {0} was made a port of {1} by another program, and leaves {2}; to "
-                              "add it again: ip link set {0} nomaster; teamoctl {2} port add {0}",
-                              now->name, master->name, context_.name()));
+        if (context_.datapath->is_guest())
+            context_.log(Level::notice,
+                         fmt::format("port {}: is no slave of {} any more", now->name, context_.name()));
+        else
+            context_.log(
+                Level::notice,
+                master == nullptr
+                    ? fmt::format("port {} was removed by another program", now->name)
+                    : fmt::format("port {0} was made a port of {1} by another program, and leaves {2}; to "
+                                  "add it again: ip link set {0} nomaster; teamoctl {2} port add {0}",
+                                  now->name, master->name, context_.name()));
         remove(port.index);
-        note_removed(*now, port.name);
+        if (!context_.datapath->is_guest()) note_removed(*now, port.name);
         port.state = PortState::leaving;
         leaving_[port.index] = {.removed_by_others = true, .name = now->name};
     }

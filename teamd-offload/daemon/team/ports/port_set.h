@@ -83,6 +83,8 @@ public:
     Result<> check_distinct(const TeamConfig& config) const;
     /// At the start. A port that cannot join is named and tried again; the team goes on without it.
     void join_configured();
+    /// A guest: the slaves of the bond become ports, with the slots that they had.
+    void join_slaves();
     /// Puts an adopted port into the datapath of this daemon.
     Result<> attach_adopted(IfIndex port);
     /// Puts all ports into a datapath that takes the place of another. The other's program stays where the
@@ -135,6 +137,7 @@ private:
     PortConfig config_of(std::string_view port) const;
     void read_modes(TeamPort& port);
     bool counts_as_up(const PortWatch& watch) const;
+    bool is_unused_by_bond(const TeamPort& port) const;
     void end_needless_delay();
     void remove(IfIndex port);
     void drop_removed_by_others();

@@ -5,12 +5,18 @@
 
 namespace teamo {
 
+/// In 802.3ad a slave outside the active aggregator has a link and does not carry.
+bool PortSet::is_unused_by_bond(const TeamPort& port) const {
+    const auto* link = context_.link(port.index);
+    return context_.datapath->is_guest() && link != nullptr && link->bond_backup;
+}
+
 std::vector<Candidate> PortSet::candidates() const {
     std::vector<Candidate> list;
     for (const auto& port : ports_)
         list.push_back(
             {.port = port.index,
-             .up = counts_as_up(port.watch),
+             .up = counts_as_up(port.watch) && !is_unused_by_bond(port),
              .held = context_.is_lacp() && port.watch.has_link() && !port.watch.up(),
              .prio = port.config.prio,
              .sticky = port.config.sticky,

@@ -122,6 +122,20 @@ TEST(Findings, note_that_the_kernel_chooses_the_ports) {
     EXPECT_THAT(text_of("team0", all_findings(readings)), testing::HasSubstr("by its own hash"));
 }
 
+TEST(Findings, say_why_a_bond_of_others_is_not_steered) {
+    auto readings = good_readings(2);
+    readings.state.attached = AttachedStatus{.mode = "802.3ad", .own_policy = "layer2"};
+    EXPECT_THAT(seen(readings), IsEmpty());
+    readings.state.link_sight = {.sees = false, .reason = "bonding chooses the slaves"};
+    for (const auto& [why, severity] : {std::pair{Unsteered::mode, "note team0"},
+                                        {Unsteered::waits, "note team0"},
+                                        {Unsteered::owner, "warning team0"},
+                                        {Unsteered::slaves, "warning team0"}}) {
+        readings.state.attached->unsteered = why;
+        EXPECT_THAT(seen(readings), ElementsAre(severity)) << name_of(why);
+    }
+}
+
 TEST(Findings, warn_of_a_queue_id_with_the_team_driver) {
     auto readings = good_readings(2);
     readings.configuration = *json::parse(

@@ -50,6 +50,24 @@ TEST(NetlinkMessage, reads_whether_bonding_uses_the_link_of_a_slave) {
     }
 }
 
+TEST(NetlinkMessage, reads_the_policy_of_a_bond) {
+    for (const auto& [number, policy] : {std::pair{std::uint8_t{2}, std::optional(BondPolicy::layer23)},
+                                         {std::uint8_t{4}, std::optional(BondPolicy::encap34)},
+                                         {std::uint8_t{9}, std::optional<BondPolicy>()}}) {
+        ifinfomsg header{};
+        header.ifi_index = 7;
+        auto message = make_message(RTM_NEWLINK, 0, header);
+        nla_put_u32(message.get(), IFLA_MTU, 1500);
+        auto* info = nla_nest_start(message.get(), IFLA_LINKINFO);
+        nla_put_string(message.get(), IFLA_INFO_KIND, "bond");
+        auto* data = nla_nest_start(message.get(), IFLA_INFO_DATA);
+        nla_put_u8(message.get(), IFLA_BOND_XMIT_HASH_POLICY, number);
+        nla_nest_end(message.get(), data);
+        nla_nest_end(message.get(), info);
+        EXPECT_EQ(policy, parse_link(nlmsg_hdr(message.get())).value().bond_policy) << int{number};
+    }
+}
+
 /// `type`: where a message of that family has the settings of IPv6.
 NlMessage message_with_ipv6(std::uint8_t family, int type, std::int32_t disabled, std::size_t settings) {
     ifinfomsg header{};

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "datapath/datapath.h"
+#include "datapath/forward_programs.h"
+#include "datapath/programs/device_programs.h"
+#include "datapath/slave_counters.h"
+
+namespace teamo {
+
+/// A bond that another program made, in mode balance-xor or 802.3ad: the transmit program, on the bond's
+/// egress, names the slave by the packet's hash (bpf/bonding.bpf.h), which bonding uses with the policy
+/// encap3+4. Nothing is changed on the slaves, and what the program does not name bonding sends by itself.
+/// docs/adr/0038.
+class AttachedBond final : public Datapath {
+public:
+    /// Succeeds also if the kernel refuses the program: see cannot_steer().
+    static Result<std::unique_ptr<AttachedBond>> open(DevicePrograms& hooks);
+
+    std::string_view name() const override { return "bond"; }
+    bool kernel_manages_ports() const override { return true; }
+    bool is_guest() const override { return true; }
+    Result<> steer(bool on) override;
+    bool steers() const override { return attached_; }
+    std::string cannot_steer() const override { return refusal_; }
+    LinkSight link_sight() const override;
+    bool announces_gains() const override { return false; }
+    Result<TeamDevice> create_device(LinkControl& links, const std::string& name,
+                                     const MacAddress& address) override;
+    /// EEXIST: the device of that name is no bond, or one of a team.
+    Result<std::optional<TeamDevice>> find_device(const Links& links, const std::string& name,
+                                                  bool take_over) const override;
+    Result<> attach_team(const TeamDevice& device, const Tables& tables) override;
+    Result<bool> lacks_program(IfIndex /*port*/) const override { return false; }
+    Result<> attach_port(IfIndex port, Slot slot) override;
+    Result<> detach_port(IfIndex port, bool made_clsact) override;
+    Result<> apply(const Tables& tables) override;
+    /// Those of the slaves: they have also what no program of ours steers.
+    Result<std::array<PortCounters, max_ports + 1>> read_counters() override;
+    Result<BucketCounters> read_bucket(std::uint8_t bucket) override;
+    Result<AllBucketCounters> read_buckets() override;
+    bool moves_in_gaps() const override { return true; }
+    bool has_moved(std::uint8_t bucket) const override { return !programs_ || programs_->has_moved(bucket); }
+
+private:
+    AttachedBond(DevicePrograms& hooks, SlaveCounters counters)
+        : hooks_(hooks), counters_(std::move(counters)) {}
+
+    DevicePrograms& hooks_;
+    SlaveCounters counters_;
+    std::optional<ForwardPrograms> programs_;
+    std::string refusal_; ///< why there are none
+    IfIndex bond_;
+    Tables tables_; ///< as last applied
+    bool wanted_ = false, attached_ = false;
+};
+
+} // namespace teamo

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
+ *
+ * Names a slave of a bond in mode balance-xor or 802.3ad. With the policy encap3+4 bonding takes the hash of
+ * a packet as it is, if that is one of layer 4 (bond_xmit_hash()), and sends by usable_slaves[hash % count].
+ * So the program looks for the slave in that table, as bonding has it now, and sets the hash. docs/adr/0038.
+ */
+#ifndef TEAMO_BONDING_BPF_H
+#define TEAMO_BONDING_BPF_H
+
+#include <linux/bpf.h>
+#include <stdbool.h>
+
+#include <bpf/bpf_helpers.h>
+
+#include "abi.h"
+#include "links.bpf.h"
+
+const volatile struct teamo_bonding teamo_bonding = {};
+
+/* Where the slot's slave was last time, by slot; zeros: not known. Not in abi.h, because only this program
+ * reads it. */
+struct teamo_place {
+    __u64 slave; /* the address of its struct slave */
+    __u32 place;
+};
+
+struct {
+    __uint(type, BPF_MAP_TYPE_ARRAY);
+    __uint(max_entries, TEAMO_SLOTS);
+    __type(key, __u32);
+    __type(value, struct teamo_place);
+} teamo_places SEC(".maps");
+
+static __always_inline __u64 teamo_address_at(__u64 address) {
+    __u64 value = 0;
+
+    bpf_probe_read_kernel(&value, sizeof(value), (const void*)address);
+    return value;
+}
+
+static __always_inline __u64 teamo_slave_at(__u64 usable, __u32 place) {
+    return teamo_address_at(usable + teamo_bonding.first + place * sizeof(__u64));
+}
+
+/* Looks through the table, and remembers the place. `count`: the slave is not in it. Few packets come here.
+ * Not static, so that the verifier checks it once. */
+__attribute__((noinline)) __u32 teamo_search_place(__u64 usable, __u32 count, __u32 slot) {
+    struct teamo_place* known = bpf_map_lookup_elem(&teamo_places, &slot);
+    const struct teamo_device* device = bpf_map_lookup_elem(&teamo_devices, &slot);
+    __u32 place;
+
+    if (!known || !device || !device->address) return count;
+    for (place = 0; place < TEAMO_SLOTS - 1 && place < count; place++) {
+        __u64 slave = teamo_slave_at(usable, place);
+
+        if (!slave || teamo_address_at(slave + teamo_bonding.device) != device->address) continue;
+        known->slave = slave;
+        known->place = place;
+        return place;
+    }
+    return count;
+}
+
+/* Gives the packet the hash by which bonding sends it by this slot's slave. Without a place the packet keeps
+ * its hash, and bonding chooses among the slaves that it can use. */
+static __always_inline void teamo_name_by_hash(struct __sk_buff* skb, __u32 slot) {
+    __u32 none = TEAMO_NO_SLOT, count = 0, place, hash;
+    const struct teamo_device* bond = bpf_map_lookup_elem(&teamo_devices, &none);
+    const struct teamo_place* known = bpf_map_lookup_elem(&teamo_places, &slot);
+    __u64 usable;
+
+    if (!bond || !bond->address || !known) return;
+    usable = teamo_address_at(bond->address + teamo_bonding.usable_slaves);
+    if (!usable) return;
+    bpf_probe_read_kernel(&count, sizeof(count), (const void*)(usable + teamo_bonding.count));
+    if (!count || count >= TEAMO_SLOTS) return;
+    place = known->place;
+    if (place >= count || !known->slave || teamo_slave_at(usable, place) != known->slave)
+        place = teamo_search_place(usable, count, slot);
+    if (place >= count) return;
+    /* The upper part stays that of the flow: by it the slave chooses its transmit queue. */
+    hash = bpf_get_hash_recalc(skb);
+    hash -= hash % count;
+    if (hash > ~0u - count) hash -= count;
+    bpf_set_hash(skb, hash + place);
+}
+
+#endif

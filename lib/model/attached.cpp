@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "model/attached.h"
+
+#include <fmt/format.h>
+
+namespace teamo {
+
+std::string text_of(const AttachedStatus& attached) {
+    switch (attached.unsteered) {
+    case Unsteered::nothing: return {};
+    case Unsteered::mode: return fmt::format("bonding chooses the slaves: its mode is {}", attached.mode);
+    case Unsteered::policy:
+        return fmt::format("bonding chooses the slaves: its policy is {}", attached.own_policy);
+    case Unsteered::device_tls:
+        return "bonding chooses the slaves: device TLS works only with the policy layer3+4";
+    case Unsteered::slaves:
+        return fmt::format("bonding chooses the slaves: it has more than {} of them", max_ports);
+    case Unsteered::programs: return fmt::format("bonding chooses the slaves: {}", attached.detail);
+    case Unsteered::waits:
+        return fmt::format("bonding chooses the slaves: another program has just set the policy {}",
+                           attached.own_policy);
+    case Unsteered::owner:
+        return fmt::format("bonding chooses the slaves: another program sets the policy {} again and again",
+                           attached.own_policy);
+    case Unsteered::refused:
+        return fmt::format("bonding chooses the slaves: the kernel refuses the policy encap3+4: {}",
+                           attached.detail);
+    }
+    return {};
+}
+
+std::string cure_of(const AttachedStatus& attached) {
+    switch (attached.unsteered) {
+    case Unsteered::mode: return "use the mode 802.3ad or balance-xor";
+    case Unsteered::policy: return "use another xmit_hash_policy if the bond does not need this one";
+    case Unsteered::device_tls:
+        return "switch device TLS off on the slaves if it is not worth it: ethtool -K SLAVE "
+               "tls-hw-tx-offload off";
+    case Unsteered::slaves: return "take slaves out of the bond";
+    case Unsteered::owner:
+        return "set xmit_hash_policy to encap3+4 where the bond is configured: NetworkManager bond.options, "
+               "networkd TransmitHashPolicy=, netplan transmit-hash-policy:, ifupdown bond-xmit-hash-policy";
+    default: return {};
+    }
+}
+
+} // namespace teamo

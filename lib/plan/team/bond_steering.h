@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Whether and how a bond that another program made is steered (docs/adr/0038). A value: what the bond is like
+// and the time in, decisions out.
+#pragma once
+
+#include "base/clock.h"
+#include "model/attached.h"
+#include "model/config.h"
+#include "model/observation.h"
+
+namespace teamo {
+
+/// The policy with which bonding takes the hash of a packet as it is.
+inline constexpr auto steering_policy = BondPolicy::encap34;
+
+/// The fields that select the port as the policy does: packets that it keeps together stay together. The
+/// encap policies look into tunnels, whose outer fields keep them together as well.
+HashFields hash_fields_of(BondPolicy policy);
+
+class BondSteering {
+public:
+    /// How long a policy that another program has written must stand before ours is set once more.
+    static constexpr std::chrono::seconds quiet{2};
+    static constexpr std::chrono::minutes peace{10}; ///< without such a change; then it may be set again
+
+    /// The bond as it is now.
+    struct View {
+        BondMode mode = 0;
+        std::optional<BondPolicy> policy{}; ///< none: not known
+        std::size_t slaves = 0;
+        bool offloads_tls = false; ///< a slave has device TLS switched on
+        bool has_programs = true;  ///< the kernel accepts the programs that steer
+    };
+
+    /// `former`: the policy that an earlier daemon has replaced; none: it has replaced none.
+    explicit BondSteering(std::optional<BondPolicy> former = std::nullopt) : former_(former) {}
+
+    /// Call it after every change of the bond, and at deadline().
+    void step(const View& bond, Clock::time_point now);
+    /// The policy that must be written now; none: none. `attached`: the program is there, which comes first.
+    std::optional<BondPolicy> to_write(bool attached) const;
+    /// After it was written.
+    void note_written(BondPolicy policy);
+    std::optional<Clock::time_point> deadline() const { return deadline_; }
+
+    /// Why it is not steered; `nothing`: it is, or will be when the policy is written.
+    Unsteered reason() const { return reason_; }
+    /// The policy that the bond's owner has chosen; none before the first step.
+    std::optional<BondPolicy> own_policy() const { return former_ ? former_ : policy_; }
+    /// The policy that must come back, for the journal; none: ours is not set.
+    std::optional<BondPolicy> former() const { return former_; }
+
+private:
+    Unsteered obstacle(const View& bond) const;
+
+    std::optional<BondPolicy> former_, policy_;
+    Unsteered reason_ = Unsteered::nothing;
+    bool undone_ = false; ///< another program has replaced our policy, within `peace`
+    bool again_ = false;  ///< and ours was set once more
+    Clock::time_point changed_at_{};
+    std::optional<Clock::time_point> deadline_;
+};
+
+/// Without offloads_tls and has_programs, which the devices do not show.
+BondSteering::View view_of(const Links& links, const Link& bond);
+
+} // namespace teamo

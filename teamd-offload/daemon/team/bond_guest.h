@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// A bond of another program that the daemon steers as a guest: its policy, and which hash follows from it
+// (docs/adr/0038). Idle for a team of ours.
+#pragma once
+
+#include "daemon/offloads/offloads.h"
+#include "daemon/team/ports/port_set.h"
+#include "model/attached.h"
+#include "plan/team/bond_steering.h"
+
+namespace teamo {
+
+class BondGuest {
+public:
+    BondGuest(TeamContext& context, Subsystems& subsystems, const PortSet& ports)
+        : context_(context), subsystems_(subsystems), ports_(ports) {}
+
+    /// After the journal was read: the policy that an earlier daemon has replaced.
+    void begin();
+    /// Before the reconciler: what the bond is like now decides the hash, and whether the tables are used.
+    void observe();
+    /// After it, when the program is there: sets the policy.
+    void settle();
+    /// At the stop: the policy as it was, then the program goes.
+    void end();
+    std::optional<Clock::time_point> deadline() const;
+    /// None: the team is ours.
+    std::optional<AttachedStatus> status() const;
+
+private:
+    BondSteering::View view(const Link& bond) const;
+    bool write(BondPolicy policy);
+
+    TeamContext& context_;
+    Subsystems& subsystems_;
+    const PortSet& ports_;
+    BondSteering steering_;
+    bool ended_ = false;
+    LogOnce reason_;                   ///< why it is not steered
+    LogOnce failure_;                  ///< of the last write
+    std::optional<Patience> patience_; ///< after a failure
+};
+
+} // namespace teamo

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "plan/team/bond_steering.h"
+
+#include <gtest/gtest.h>
+
+namespace teamo {
+namespace {
+
+using namespace std::chrono_literals;
+
+const Clock::time_point begun{1000s};
+using View = BondSteering::View;
+
+View bond(std::optional<BondPolicy> policy) {
+    return {.mode = bond_mode_lacp, .policy = policy, .slaves = 4};
+}
+
+/// A bond with the policy layer2+3 that is steered since the start.
+BondSteering steered() {
+    BondSteering steering;
+    steering.step(bond(BondPolicy::layer23), begun);
+    steering.note_written(steering_policy);
+    return steering;
+}
+
+TEST(BondSteering, sets_the_policy_when_the_program_is_there_and_puts_it_back) {
+    BondSteering steering;
+    steering.step(bond(BondPolicy::layer23), begun);
+    EXPECT_EQ(Unsteered::nothing, steering.reason());
+    EXPECT_EQ(std::nullopt, steering.to_write(/*attached=*/false));
+    EXPECT_EQ(steering_policy, steering.to_write(/*attached=*/true));
+    EXPECT_EQ(std::nullopt, steering.former());
+    steering.note_written(steering_policy);
+    steering.step(bond(steering_policy), begun);
+    EXPECT_EQ(std::nullopt, steering.to_write(true));
+    EXPECT_EQ(BondPolicy::layer23, steering.own_policy());
+    EXPECT_EQ(BondPolicy::layer23, steering.former());
+}
+
+TEST(BondSteering, writes_nothing_if_the_owner_has_chosen_that_policy) {
+    BondSteering steering;
+    steering.step(bond(steering_policy), begun);
+    EXPECT_EQ(Unsteered::nothing, steering.reason());
+    EXPECT_EQ(std::nullopt, steering.to_write(true));
+    EXPECT_EQ(std::nullopt, steering.former());
+    EXPECT_EQ(steering_policy, steering.own_policy());
+}
+
+TEST(BondSteering, continues_after_an_earlier_daemon) {
+    BondSteering steering(BondPolicy::layer2);
+    steering.step(bond(steering_policy), begun);
+    EXPECT_EQ(BondPolicy::layer2, steering.own_policy());
+    EXPECT_EQ(BondPolicy::layer2, steering.former());
+    // While no daemon ran another program has written: that is the policy to come back to.
+    BondSteering other(BondPolicy::layer2);
+    other.step(bond(BondPolicy::layer34), begun);
+    EXPECT_EQ(BondPolicy::layer34, other.own_policy());
+    EXPECT_EQ(steering_policy, other.to_write(true));
+}
+
+TEST(BondSteering, sets_it_once_more_after_quiet_and_then_leaves_it) {
+    auto steering = steered();
+    steering.step(bond(BondPolicy::layer34), begun + 1min);
+    EXPECT_EQ(Unsteered::waits, steering.reason());
+    EXPECT_EQ(BondPolicy::layer34, steering.own_policy());
+    EXPECT_EQ(std::nullopt, steering.to_write(true));
+    EXPECT_EQ(begun + 1min + 2s, steering.deadline());
+    // Quiet begins anew with another value.
+    steering.step(bond(BondPolicy::layer2), begun + 1min + 1s);
+    EXPECT_EQ(begun + 1min + 3s, steering.deadline());
+    steering.step(bond(BondPolicy::layer2), begun + 1min + 3s);
+    EXPECT_EQ(steering_policy, steering.to_write(true));
+    steering.note_written(steering_policy);
+    steering.step(bond(BondPolicy::layer2), begun + 2min);
+    EXPECT_EQ(Unsteered::owner, steering.reason());
+    EXPECT_EQ(std::nullopt, steering.to_write(true));
+    EXPECT_EQ(std::nullopt, steering.deadline());
+    steering.step(bond(BondPolicy::layer2), begun + 1h);
+    EXPECT_EQ(Unsteered::owner, steering.reason());
+}
+
+TEST(BondSteering, forgets_a_change_after_ten_minutes) {
+    auto steering = steered();
+    for (auto at = begun + 1h; at < begun + 5h; at += 1h) {
+        steering.step(bond(BondPolicy::layer2), at);
+        EXPECT_EQ(Unsteered::waits, steering.reason());
+        steering.step(bond(BondPolicy::layer2), at + 2s);
+        ASSERT_EQ(steering_policy, steering.to_write(true));
+        steering.note_written(steering_policy);
+    }
+}
+
+TEST(BondSteering, watches_what_it_cannot_steer) {
+    const auto reason = [](View view) {
+        BondSteering steering;
+        steering.step(view, begun);
+        EXPECT_EQ(std::nullopt, steering.to_write(true));
+        return steering.reason();
+    };
+    auto view = bond(BondPolicy::layer34);
+    view.mode = 1;
+    EXPECT_EQ(Unsteered::mode, reason(view));
+    EXPECT_EQ(Unsteered::policy, reason(bond(BondPolicy::vlan_srcmac)));
+    EXPECT_EQ(Unsteered::policy, reason(bond(std::nullopt)));
+    view = bond(BondPolicy::layer34);
+    view.offloads_tls = true;
+    EXPECT_EQ(Unsteered::device_tls, reason(view));
+    view = bond(BondPolicy::layer34);
+    view.slaves = 9;
+    EXPECT_EQ(Unsteered::slaves, reason(view));
+    view = bond(BondPolicy::layer34);
+    view.has_programs = false;
+    EXPECT_EQ(Unsteered::programs, reason(view));
+}
+
+TEST(BondSteering, puts_the_policy_back_when_it_cannot_steer_any_more) {
+    auto steering = steered();
+    auto view = bond(steering_policy);
+    view.slaves = 9;
+    steering.step(view, begun);
+    EXPECT_EQ(BondPolicy::layer23, steering.to_write(true));
+    steering.note_written(BondPolicy::layer23);
+    view.policy = BondPolicy::layer23;
+    steering.step(view, begun);
+    EXPECT_EQ(std::nullopt, steering.to_write(true));
+    view.slaves = 8;
+    steering.step(view, begun);
+    EXPECT_EQ(steering_policy, steering.to_write(true));
+}
+
+TEST(BondSteering, keeps_together_what_the_policy_does) {
+    EXPECT_EQ(HashFields{} | HashField::eth, hash_fields_of(BondPolicy::layer2));
+    EXPECT_EQ(hash_fields_named("eth") | hash_fields_named("ip"), hash_fields_of(BondPolicy::layer23));
+    EXPECT_EQ(hash_fields_named("ip") | hash_fields_named("l4"), hash_fields_of(BondPolicy::layer34));
+}
+
+} // namespace
+} // namespace teamo
