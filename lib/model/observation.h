@@ -24,7 +24,8 @@ struct SegmentLimits {
 
 inline const std::string bond_kind = "bond"; ///< IFLA_INFO_KIND, and IFLA_INFO_SLAVE_KIND of its slaves
 using BondMode = std::uint8_t;               ///< BOND_MODE_* (linux/if_bonding.h)
-inline constexpr BondMode bond_mode_round_robin = 0, bond_mode_xor = 2, bond_mode_lacp = 4;
+inline constexpr BondMode bond_mode_round_robin = 0, bond_mode_active_backup = 1, bond_mode_xor = 2,
+                          bond_mode_lacp = 4;
 /// As bonding names it.
 inline std::string bond_mode_name(BondMode mode) {
     constexpr std::array<std::string_view, 7> names{"balance-rr", "active-backup", "balance-xor", "broadcast",
@@ -51,9 +52,12 @@ struct Link {
     std::uint16_t vlan = 0;                      ///< IFLA_VLAN_ID, of a VLAN device
     std::optional<BondMode> bond_mode;           ///< IFLA_BOND_MODE, of a bond
     std::optional<BondPolicy> bond_policy;       ///< IFLA_BOND_XMIT_HASH_POLICY, of a bond; none: not known
+    IfIndex bond_active{};                       ///< IFLA_BOND_ACTIVE_SLAVE, of a bond in active-backup
+    IfIndex bond_primary{};                      ///< IFLA_BOND_PRIMARY
     std::uint16_t bond_queue = 0;                ///< queue_id of a slave of a bond; 0: none
     bool bond_uses_link = true;                  ///< of a slave of a bond: bonding has noticed its link
     bool bond_backup = false;                    ///< of a slave of a bond: bonding does not send by it
+    std::int32_t bond_prio = 0;                  ///< IFLA_BOND_SLAVE_PRIO, of a slave of a bond
     std::uint32_t tx_queues = 0;                 ///< IFLA_NUM_TX_QUEUES
     IfIndex master;                              ///< the bridge, team or bond that it is a port of
     IfIndex lower;                               ///< IFLA_LINK: the device below it, or a veth's other end

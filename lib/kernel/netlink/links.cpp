@@ -186,6 +186,10 @@ std::optional<Link> parse_link(const nlmsghdr* message) {
     link.bond_queue =
         number_in<std::uint16_t>(bond_slave_option_in(info, IFLA_BOND_SLAVE_QUEUE_ID)).value_or(0);
     link.bond_policy = bond_policy_in(info);
+    link.bond_active = IfIndex{number_in(option_in(info, bond_kind, IFLA_BOND_ACTIVE_SLAVE)).value_or(0)};
+    link.bond_primary = IfIndex{number_in(option_in(info, bond_kind, IFLA_BOND_PRIMARY)).value_or(0)};
+    link.bond_prio =
+        static_cast<std::int32_t>(number_in(bond_slave_option_in(info, IFLA_BOND_SLAVE_PRIO)).value_or(0));
     link.bond_uses_link = bond_uses(info);
     link.bond_backup = number_in<std::uint8_t>(bond_slave_option_in(info, IFLA_BOND_SLAVE_STATE)) ==
                        std::optional(bond_slave_backup);
@@ -301,6 +305,11 @@ Result<> LinkControl::set_up_bond(IfIndex bond, BondMode mode, std::chrono::mill
 
 Result<> LinkControl::set_bond_policy(IfIndex bond, BondPolicy policy) {
     return socket_.request(bond_message(bond, [policy](nl_msg* message) { put_policy(message, policy); }));
+}
+
+Result<> LinkControl::set_bond_active(IfIndex bond, IfIndex slave) {
+    return socket_.request(bond_message(
+        bond, [slave](nl_msg* message) { nla_put_u32(message, IFLA_BOND_ACTIVE_SLAVE, slave.value); }));
 }
 
 Result<> LinkControl::set_bond_queue(IfIndex slave, std::uint16_t queue_id) {

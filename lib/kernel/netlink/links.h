@@ -52,6 +52,9 @@ public:
     Result<> set_up_bond(IfIndex bond, BondMode mode, std::chrono::milliseconds miimon);
     /// Takes effect at once, also while the bond carries.
     Result<> set_bond_policy(IfIndex bond, BondPolicy policy);
+    /// In active-backup: bonding changes to this slave at once. EINVAL: it has no link, or the mode is
+    /// another.
+    Result<> set_bond_active(IfIndex bond, IfIndex slave);
     /// Packets of that queue leave by this slave of a bond. 0: of none. EINVAL: not below the bond's number
     /// of transmit queues, or another slave has it.
     Result<> set_bond_queue(IfIndex slave, std::uint16_t queue_id);

@@ -53,6 +53,21 @@ std::optional<BondPolicy> BondSteering::to_write(bool attached) const {
     return attached && policy_ != steering_policy ? std::optional(steering_policy) : std::nullopt;
 }
 
+std::optional<IfIndex> takeover(const Links& links, const Link& bond) {
+    const auto* active = find_link(links, bond.bond_active);
+    if (bond.bond_mode != bond_mode_active_backup || active == nullptr || active->has_link())
+        return std::nullopt;
+    const Link* best = nullptr;
+    const auto rank = [&](const Link& slave) { // drivers/net/bonding/bond_main.c: bond_find_best_slave()
+        return std::pair(slave.index == bond.bond_primary, slave.bond_prio);
+    };
+    for (const auto& [index, link] : links)
+        if (link.master == bond.index && link.has_link() && link.bond_uses_link &&
+            (best == nullptr || rank(link) > rank(*best)))
+            best = &link;
+    return best == nullptr ? std::nullopt : std::optional(best->index);
+}
+
 BondSteering::View view_of(const Links& links, const Link& bond) {
     const auto slaves =
         std::ranges::count_if(links, [&](const auto& entry) { return entry.second.master == bond.index; });

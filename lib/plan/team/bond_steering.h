@@ -62,6 +62,10 @@ private:
     std::optional<Clock::time_point> deadline_;
 };
 
+/// The slave of an active-backup bond that must become active now, because the active one has lost its link
+/// and bonding has not noticed it (miimon): that which bonding would choose. None: there is nothing to do.
+std::optional<IfIndex> takeover(const Links& links, const Link& bond);
+
 /// Without offloads_tls and has_programs, which the devices do not show.
 BondSteering::View view_of(const Links& links, const Link& bond);
 

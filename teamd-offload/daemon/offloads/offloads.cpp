@@ -108,6 +108,8 @@ void Offloads::make_plans() {
 }
 
 FeatureSettings Offloads::wrong(const Device& device) const {
+    // The slaves of a bond of others stay as they are unless the configuration wants something of them.
+    if (context_.datapath->is_guest() && device.contract == OffloadContract{}) return {};
     auto settings = missing(device.features, device.plan.settings);
     for (const auto* settled : {&device.refused, &device.conceded})
         for (const auto& [name, on] : *settled)

@@ -16,8 +16,26 @@ BondSteering::View BondGuest::view(const Link& bond) const {
     return view;
 }
 
+/// Once for each loss: what bonding or its owner chooses afterwards stays.
+void BondGuest::take_over() {
+    const auto& bond = *context_.team();
+    const auto next = takeover(context_.links(), bond);
+    if (!next) return;
+    const auto& lost = *context_.link(bond.bond_active);
+    const std::pair now(lost.index, lost.carrier_losses);
+    if (std::exchange(taken_over_, now) == now) return;
+    const auto done = context_.control.set_bond_active(bond.index, *next);
+    takeover_failure_(context_.log, Level::warning, "active_slave: ", done);
+    if (done)
+        context_.log(Level::notice, fmt::format("active slave {}: {} has lost its link",
+                                                context_.link(*next)->name, lost.name));
+    static_cast<void>(context_.observer->read_now(context_.device.team));
+}
+
 void BondGuest::observe() {
     if (!context_.datapath->is_guest() || ended_ || context_.team() == nullptr) return;
+    take_over();
+    if (context_.team() == nullptr) return;
     // An event from before our own change must not look like another program's.
     if (steering_.former() && context_.team()->bond_policy != steering_policy)
         if (!context_.observer->read_now(context_.device.team)) return;

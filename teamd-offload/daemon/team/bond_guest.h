@@ -30,6 +30,7 @@ public:
 
 private:
     BondSteering::View view(const Link& bond) const;
+    void take_over();
     bool write(BondPolicy policy);
 
     TeamContext& context_;
@@ -40,6 +41,8 @@ private:
     LogOnce reason_;                   ///< why it is not steered
     LogOnce failure_;                  ///< of the last write
     std::optional<Patience> patience_; ///< after a failure
+    LogOnce takeover_failure_;
+    std::pair<IfIndex, std::uint32_t> taken_over_{}; ///< the slave that lost its link, and how often then
 };
 
 } // namespace teamo

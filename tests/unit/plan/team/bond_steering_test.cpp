@@ -2,6 +2,7 @@
 #include "plan/team/bond_steering.h"
 
 #include <gtest/gtest.h>
+#include <linux/if.h>
 
 namespace teamo {
 namespace {
@@ -132,6 +133,40 @@ TEST(BondSteering, keeps_together_what_the_policy_does) {
     EXPECT_EQ(HashFields{} | HashField::eth, hash_fields_of(BondPolicy::layer2));
     EXPECT_EQ(hash_fields_named("eth") | hash_fields_named("ip"), hash_fields_of(BondPolicy::layer23));
     EXPECT_EQ(hash_fields_named("ip") | hash_fields_named("l4"), hash_fields_of(BondPolicy::layer34));
+}
+
+/// An active-backup bond, 9, over the slaves 1 to 3.
+Links backup_bond() {
+    constexpr std::uint32_t link_flags = IFF_UP | IFF_RUNNING | IFF_LOWER_UP;
+    Links links;
+    for (const std::uint32_t number : {1, 2, 3, 9}) {
+        auto& link = links[IfIndex{number}];
+        link.index = IfIndex{number};
+        link.flags = link_flags;
+        if (number != 9) link.master = IfIndex{9};
+    }
+    links[IfIndex{9}].bond_mode = bond_mode_active_backup;
+    links[IfIndex{9}].bond_active = IfIndex{1};
+    return links;
+}
+
+TEST(BondTakeover, chooses_as_bonding_does_when_the_active_slave_has_no_link) {
+    auto links = backup_bond();
+    const auto next = [&links] { return takeover(links, links.at(IfIndex{9})); };
+    EXPECT_EQ(std::nullopt, next());
+    links[IfIndex{1}].flags = IFF_UP;
+    EXPECT_EQ(IfIndex{2}, next());
+    links[IfIndex{3}].bond_prio = 1;
+    EXPECT_EQ(IfIndex{3}, next());
+    links[IfIndex{9}].bond_primary = IfIndex{2};
+    EXPECT_EQ(IfIndex{2}, next());
+    links[IfIndex{2}].bond_uses_link = false; // bonding would refuse it
+    EXPECT_EQ(IfIndex{3}, next());
+    links[IfIndex{3}].flags = IFF_UP;
+    EXPECT_EQ(std::nullopt, next());
+    links[IfIndex{9}].bond_mode = bond_mode_xor;
+    links[IfIndex{3}].flags = links[IfIndex{9}].flags;
+    EXPECT_EQ(std::nullopt, next());
 }
 
 } // namespace
