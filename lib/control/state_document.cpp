@@ -331,6 +331,7 @@ Result<TeamState> read_state(json::Value document) {
                     "this command needs teamd-offload, but the daemon of this team is another program");
     auto state = json::read_fields<TeamState>(document, team_fields);
     state.runner = json::text(json::child(document, setup_key), runner_name_key);
+    if (state.attached) state.runner = runner_like(state.attached->mode);
     if (state.offload) state.offload->team.name = state.name;
     state.document = std::move(document);
     return state;

@@ -42,11 +42,6 @@ Result<> write(const bpf_map* map, std::uint32_t key, const void* value) {
     return {};
 }
 
-/// Writes zeros.
-Result<> clear(const bpf_map* map, std::uint32_t key) {
-    return write(map, key, std::vector<std::byte>(bpf_map__value_size(map)).data());
-}
-
 /// Slots in order as the program reads them: one number, the first slot in its first byte.
 std::uint64_t abi_of(const Preference& preference, Slot leaving = {}) {
     teamo_bucket bucket{};
@@ -182,7 +177,6 @@ Result<> ForwardPrograms::write_devices(const Tables& now, const Tables& next, b
         teamo_device device{};
         if (learns) {
             TEAMO_TRY(write(loaded_->maps().teamo_devices, slot, &device));
-            TEAMO_TRY(clear(loaded_->maps().teamo_places, slot));
             if (note_device(slot, next.ports[slot])) learn_device(next.ports[slot]);
         }
         if (!next.ports[slot]) continue;

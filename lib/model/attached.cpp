@@ -3,7 +3,20 @@
 
 #include <fmt/format.h>
 
+#include <array>
+
 namespace teamo {
+
+std::string runner_like(std::string_view mode) {
+    constexpr auto runners =
+        std::to_array<std::pair<std::string_view, const char*>>({{"802.3ad", "lacp"},
+                                                                 {"active-backup", "activebackup"},
+                                                                 {"broadcast", "broadcast"},
+                                                                 {"balance-rr", "roundrobin"}});
+    for (const auto& [name, runner] : runners)
+        if (name == mode) return runner;
+    return "loadbalance";
+}
 
 std::string text_of(const AttachedStatus& attached) {
     switch (attached.unsteered) {

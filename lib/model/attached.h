@@ -6,6 +6,7 @@
 #include "base/named.h"
 
 #include <string>
+#include <string_view>
 
 namespace teamo {
 
@@ -34,6 +35,8 @@ struct AttachedStatus {
     bool operator==(const AttachedStatus&) const = default;
 };
 
+/// The runner whose ports are used as the slaves of a bond in that mode are: "lacp" for 802.3ad.
+std::string runner_like(std::string_view mode);
 /// Why it is not steered, as a sentence without a full stop.
 std::string text_of(const AttachedStatus& attached);
 /// What its administrator can do about it; empty: nothing.

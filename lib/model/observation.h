@@ -54,6 +54,7 @@ struct Link {
     std::optional<BondPolicy> bond_policy;       ///< IFLA_BOND_XMIT_HASH_POLICY, of a bond; none: not known
     IfIndex bond_active{};                       ///< IFLA_BOND_ACTIVE_SLAVE, of a bond in active-backup
     IfIndex bond_primary{};                      ///< IFLA_BOND_PRIMARY
+    std::uint32_t bond_down_delay = 0;           ///< IFLA_BOND_DOWNDELAY, milliseconds
     std::uint16_t bond_queue = 0;                ///< queue_id of a slave of a bond; 0: none
     bool bond_uses_link = true;                  ///< of a slave of a bond: bonding has noticed its link
     bool bond_backup = false;                    ///< of a slave of a bond: bonding does not send by it

@@ -205,10 +205,17 @@ Result<> Run::attach() {
         awaiting_ = TEAMO_TRY(Observer::make(log_, [this] { bond_changed_->soon(); }));
         TEAMO_TRY(awaiting_->listen(loop_.get()));
     }
-    if (find_named(awaiting_->links(), configuration_.team.device) != nullptr) {
-        TEAMO_TRY(open_team());
+    if (find_named(awaiting_->links(), configuration_.team.device) == nullptr) return {};
+    auto opened = open_team();
+    if (opened) {
         awaiting_.reset();
+        return opened;
     }
+    lost_bond_ = false; // of the team that could not start
+    if (opened.error().number != ENODEV) return opened;
+    log_(Level::notice, opened.error().text); // it was removed meanwhile; there may be another one
+    awaiting_->catch_up();
+    bond_changed_->soon();
     return {};
 }
 
@@ -251,6 +258,7 @@ void Run::write_metrics() {
 /// For systemctl status; not while the team is starting or stopping.
 void Run::notify_status() {
     if (ending_) return;
+    if (!team_ && !awaiting_) return;
     if (!team_)
         return static_cast<void>(
             sd_notifyf(0, "STATUS=waits for bond %s", configuration_.team.device.c_str()));

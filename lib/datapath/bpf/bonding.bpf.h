@@ -17,18 +17,12 @@
 
 const volatile struct teamo_bonding teamo_bonding = {};
 
-/* Where the slot's slave was last time, by slot; zeros: not known. Not in abi.h, because only this program
- * reads it. */
-struct teamo_place {
-    __u64 slave; /* the address of its struct slave */
-    __u32 place;
-};
-
+/* The place of the slot's slave last time. Not in abi.h, because only this program uses it. */
 struct {
     __uint(type, BPF_MAP_TYPE_ARRAY);
     __uint(max_entries, TEAMO_SLOTS);
     __type(key, __u32);
-    __type(value, struct teamo_place);
+    __type(value, __u32);
 } teamo_places SEC(".maps");
 
 static __always_inline __u64 teamo_address_at(__u64 address) {
@@ -38,24 +32,27 @@ static __always_inline __u64 teamo_address_at(__u64 address) {
     return value;
 }
 
-static __always_inline __u64 teamo_slave_at(__u64 usable, __u32 place) {
-    return teamo_address_at(usable + teamo_bonding.first + place * sizeof(__u64));
+/* Whether the slave at that place is this device. */
+static __always_inline bool teamo_is_at(__u64 usable, __u32 place, __u64 device) {
+    __u64 slave = teamo_address_at(usable + teamo_bonding.first + place * sizeof(__u64));
+
+    return slave && teamo_address_at(slave + teamo_bonding.device) == device;
 }
 
 /* Looks through the table, and remembers the place. `count`: the slave is not in it. Few packets come here.
- * Not static, so that the verifier checks it once. */
+ * Not static, so that the verifier checks it once; kernels before 6.8 do that also for the other exits, with
+ * which the kernel may refuse to read its memory. */
 __attribute__((noinline)) __u32 teamo_search_place(__u64 usable, __u32 count, __u32 slot) {
-    struct teamo_place* known = bpf_map_lookup_elem(&teamo_places, &slot);
-    const struct teamo_device* device = bpf_map_lookup_elem(&teamo_devices, &slot);
-    __u32 place;
+    __u32 *known, place;
+    const struct teamo_device* device;
 
+    if (!teamo_bonding.usable_slaves) return count;
+    known = bpf_map_lookup_elem(&teamo_places, &slot);
+    device = bpf_map_lookup_elem(&teamo_devices, &slot);
     if (!known || !device || !device->address) return count;
     for (place = 0; place < TEAMO_SLOTS - 1 && place < count; place++) {
-        __u64 slave = teamo_slave_at(usable, place);
-
-        if (!slave || teamo_address_at(slave + teamo_bonding.device) != device->address) continue;
-        known->slave = slave;
-        known->place = place;
+        if (!teamo_is_at(usable, place, device->address)) continue;
+        *known = place;
         return place;
     }
     return count;
@@ -66,16 +63,17 @@ __attribute__((noinline)) __u32 teamo_search_place(__u64 usable, __u32 count, __
 static __always_inline void teamo_name_by_hash(struct __sk_buff* skb, __u32 slot) {
     __u32 none = TEAMO_NO_SLOT, count = 0, place, hash;
     const struct teamo_device* bond = bpf_map_lookup_elem(&teamo_devices, &none);
-    const struct teamo_place* known = bpf_map_lookup_elem(&teamo_places, &slot);
+    const struct teamo_device* device = bpf_map_lookup_elem(&teamo_devices, &slot);
+    const __u32* known = bpf_map_lookup_elem(&teamo_places, &slot);
     __u64 usable;
 
-    if (!bond || !bond->address || !known) return;
+    if (!bond || !bond->address || !device || !device->address || !known) return;
     usable = teamo_address_at(bond->address + teamo_bonding.usable_slaves);
     if (!usable) return;
     bpf_probe_read_kernel(&count, sizeof(count), (const void*)(usable + teamo_bonding.count));
     if (!count || count >= TEAMO_SLOTS) return;
-    place = known->place;
-    if (place >= count || !known->slave || teamo_slave_at(usable, place) != known->slave)
+    place = *known;
+    if (place >= count || !teamo_is_at(usable, place, device->address))
         place = teamo_search_place(usable, count, slot);
     if (place >= count) return;
     /* The upper part stays that of the flow: by it the slave chooses its transmit queue. */

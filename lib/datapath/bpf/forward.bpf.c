@@ -233,6 +233,14 @@ __attribute__((noinline)) int teamo_leave_by_all(struct __sk_buff* skb, __u32 sl
     return TC_ACT_SHOT;
 }
 
+/* A frame without any hashed field would share one port with all others of its kind; bonding has hashes for
+ * it. */
+static __always_inline bool teamo_leaves_to_bonding(const struct __sk_buff* skb,
+                                                    const struct teamo_team* team) {
+    return teamo_exit_by == TEAMO_EXIT_HASH && !(team->hash_fields & TEAMO_HASH_ETH) &&
+           skb->protocol != bpf_htons(ETH_P_IP) && skb->protocol != bpf_htons(ETH_P_IPV6);
+}
+
 SEC("tc")
 int teamo_transmit(struct __sk_buff* skb) {
     __u32 zero = 0, tx, bucket = 0, slot;
@@ -240,6 +248,7 @@ int teamo_transmit(struct __sk_buff* skb) {
     const struct teamo_live* live = bpf_map_lookup_elem(&teamo_live, &zero);
 
     if (!team || !live) return TEAMO_NOWHERE;
+    if (teamo_leaves_to_bonding(skb, team)) return TC_ACT_UNSPEC;
     tx = TEAMO_READ_ONCE(live->tx) & TEAMO_ALL_SLOTS;
     if (!(tx & (tx - 1)) && !(team->hash_fields & TEAMO_HASH_CPU)) {
         /* At most one live port: no choice, and only "cpu" stores anything. */

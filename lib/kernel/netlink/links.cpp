@@ -188,6 +188,7 @@ std::optional<Link> parse_link(const nlmsghdr* message) {
     link.bond_policy = bond_policy_in(info);
     link.bond_active = IfIndex{number_in(option_in(info, bond_kind, IFLA_BOND_ACTIVE_SLAVE)).value_or(0)};
     link.bond_primary = IfIndex{number_in(option_in(info, bond_kind, IFLA_BOND_PRIMARY)).value_or(0)};
+    link.bond_down_delay = number_in(option_in(info, bond_kind, IFLA_BOND_DOWNDELAY)).value_or(0);
     link.bond_prio =
         static_cast<std::int32_t>(number_in(bond_slave_option_in(info, IFLA_BOND_SLAVE_PRIO)).value_or(0));
     link.bond_uses_link = bond_uses(info);

@@ -29,12 +29,13 @@ Unsteered BondSteering::obstacle(const View& bond) const {
 /// What another program writes wins: it is the policy to come back to.
 void BondSteering::step(const View& bond, Clock::time_point now) {
     deadline_.reset();
+    if (policy_ == steering_policy && now - changed_at_ >= peace) undone_ = again_ = false;
     if (bond.policy != policy_) {
-        const bool was_ours = former_ && policy_ == steering_policy;
         if (bond.policy != steering_policy) former_.reset();
-        if (undone_ && now - changed_at_ >= peace) undone_ = again_ = false;
-        if (was_ours) undone_ = true;
-        if (policy_) changed_at_ = now;
+        if (policy_) { // not the first time
+            undone_ = true;
+            changed_at_ = now;
+        }
         policy_ = bond.policy;
     }
     reason_ = obstacle(bond);
@@ -55,7 +56,8 @@ std::optional<BondPolicy> BondSteering::to_write(bool attached) const {
 
 std::optional<IfIndex> takeover(const Links& links, const Link& bond) {
     const auto* active = find_link(links, bond.bond_active);
-    if (bond.bond_mode != bond_mode_active_backup || active == nullptr || active->has_link())
+    if (bond.bond_mode != bond_mode_active_backup || active == nullptr || active->has_link() ||
+        bond.bond_down_delay != 0)
         return std::nullopt;
     const Link* best = nullptr;
     const auto rank = [&](const Link& slave) { // drivers/net/bonding/bond_main.c: bond_find_best_slave()

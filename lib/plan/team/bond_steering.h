@@ -22,7 +22,8 @@ class BondSteering {
 public:
     /// How long a policy that another program has written must stand before ours is set once more.
     static constexpr std::chrono::seconds quiet{2};
-    static constexpr std::chrono::minutes peace{10}; ///< without such a change; then it may be set again
+    /// While ours stands as long as that, an earlier change does not count any more.
+    static constexpr std::chrono::minutes peace{10};
 
     /// The bond as it is now.
     struct View {
@@ -56,14 +57,15 @@ private:
 
     std::optional<BondPolicy> former_, policy_;
     Unsteered reason_ = Unsteered::nothing;
-    bool undone_ = false; ///< another program has replaced our policy, within `peace`
+    bool undone_ = false; ///< another program has changed the policy
     bool again_ = false;  ///< and ours was set once more
     Clock::time_point changed_at_{};
     std::optional<Clock::time_point> deadline_;
 };
 
 /// The slave of an active-backup bond that must become active now, because the active one has lost its link
-/// and bonding has not noticed it (miimon): that which bonding would choose. None: there is nothing to do.
+/// and bonding has not noticed it (miimon): that which bonding would choose. None: there is nothing to do, or
+/// its owner wants bonding to wait (downdelay).
 std::optional<IfIndex> takeover(const Links& links, const Link& bond);
 
 /// Without offloads_tls and has_programs, which the devices do not show.

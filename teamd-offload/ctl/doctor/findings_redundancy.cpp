@@ -23,7 +23,8 @@ void add_shared_place(const Readings& readings, const std::vector<const PortStat
         findings.push_back(
             {warning, name,
              fmt::format("{} are on one card ({}) in one slot: its failure stops the team", all, common.card),
-             fmt::format("use a port of another card for one of them: teamoctl {} port add PORT", name)});
+             fmt::format("use a port of another card for one of them{}",
+                         readings.state.attached ? "" : fmt::format(": teamoctl {} port add PORT", name))});
     } else if (!common.root_port.empty()) {
         findings.push_back({note, name,
                             fmt::format("{} are behind one PCIe root port ({}): its failure stops the team",

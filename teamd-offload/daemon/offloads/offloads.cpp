@@ -108,9 +108,12 @@ void Offloads::make_plans() {
 }
 
 FeatureSettings Offloads::wrong(const Device& device) const {
-    // The slaves of a bond of others stay as they are unless the configuration wants something of them.
-    if (context_.datapath->is_guest() && device.contract == OffloadContract{}) return {};
     auto settings = missing(device.features, device.plan.settings);
+    // A bond of others stays as it is, and its slaves too unless the configuration names the offload.
+    if (context_.datapath->is_guest())
+        std::erase_if(settings, [&device](const auto& setting) {
+            return device.is_team || !device.contract.wishes.contains(setting.first);
+        });
     for (const auto* settled : {&device.refused, &device.conceded})
         for (const auto& [name, on] : *settled)
             if (const auto found = settings.find(name); found != settings.end() && found->second == on)

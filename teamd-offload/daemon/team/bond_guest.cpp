@@ -2,8 +2,16 @@
 #include "daemon/team/bond_guest.h"
 
 #include <algorithm>
+#include <thread>
 
 namespace teamo {
+namespace {
+
+/// How long a stop tries to put the policy back.
+constexpr std::chrono::seconds end_patience{2};
+constexpr std::chrono::milliseconds end_pause{50};
+
+} // namespace
 
 void BondGuest::begin() { steering_ = BondSteering(context_.journal.now().bond_policy); }
 
@@ -48,15 +56,18 @@ void BondGuest::observe() {
     if (!steers) settle();
     if (auto done = context_.datapath->steer(steers); !done)
         context_.log(Level::error, fmt::format("cannot update the datapath: {}", done.error().text));
-    const auto now = status();
-    reason_(context_.log, now->unsteered == Unsteered::waits ? Level::notice : Level::warning, "",
-            text_of(*now));
+    const auto level = steering_.reason() == Unsteered::waits ? Level::notice : Level::warning;
+    reason_(context_.log, level, "", steers ? std::string() : text_of(*status()));
 }
 
 void BondGuest::settle() {
     if (!context_.datapath->is_guest() || ended_ || context_.team() == nullptr) return;
     const auto policy = steering_.to_write(context_.datapath->steers());
-    if (!policy || (patience_ && !patience_->is_over(Clock::now()))) return;
+    if (!policy) {
+        patience_.reset();
+        return failure_.clear();
+    }
+    if (patience_ && !patience_->is_over(Clock::now())) return;
     // What its owner has written a moment ago must not be overwritten unseen.
     const auto seen = context_.team()->bond_policy;
     const auto now = context_.observer->read_now(context_.device.team);
@@ -88,10 +99,18 @@ bool BondGuest::write(BondPolicy policy) {
 
 void BondGuest::end() {
     if (!context_.datapath->is_guest() || context_.team() == nullptr) return;
-    observe(); // what its owner has written meanwhile stays
+    // What its owner has written meanwhile stays; while the bond is down that has no event.
+    if (!context_.observer->read_now(context_.device.team)) return;
+    observe();
     ended_ = true;
-    if (const auto former = steering_.former(); former && write(*former))
-        context_.log(Level::info, fmt::format("xmit_hash_policy is {} again", name_of(*former)));
+    if (const auto former = steering_.former()) {
+        const auto until = Clock::now() + end_patience;
+        while (!write(*former) && Clock::now() < until)
+            std::this_thread::sleep_for(end_pause);
+        context_.journal.edit().bond_policy = steering_.former();
+        if (!steering_.former())
+            context_.log(Level::info, fmt::format("xmit_hash_policy is {} again", name_of(*former)));
+    }
     if (auto done = context_.datapath->steer(false); !done)
         context_.log(Level::warning, fmt::format("{}: {}", context_.name(), done.error().text));
 }
@@ -111,6 +130,10 @@ std::optional<AttachedStatus> BondGuest::status() const {
     }
     if (const auto own = steering_.own_policy()) status.own_policy = name_of(*own);
     if (status.unsteered == Unsteered::programs) status.detail = context_.datapath->cannot_steer();
+    if (status.unsteered == Unsteered::nothing && !context_.datapath->steers()) {
+        status.unsteered = Unsteered::programs;
+        status.detail = "no slave carries yet, or the program could not be attached";
+    }
     if (status.unsteered == Unsteered::nothing && !failure_.text().empty()) {
         status.unsteered = Unsteered::refused;
         status.detail = failure_.text();

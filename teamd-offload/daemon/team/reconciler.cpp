@@ -111,6 +111,8 @@ void Reconciler::decide() {
         for (auto& candidate : candidates)
             candidate.up = false;
     decision_ = step(runner_, candidates, Clock::now());
+    if (context_.datapath->is_guest())
+        decision_.receive = decision_.transmit; // a slave that is BACKUP does neither
 }
 
 lacp::System* Reconciler::lacp() {
@@ -222,7 +224,11 @@ TeamPlan Reconciler::plan(const Link& team) const {
     input.other_addresses = takes_other_addresses(uppers_.unicast_list(), team);
     for (const auto& port : ports_.all())
         input.members.push_back(member(port, team));
-    return make_plan(input, decision_);
+    auto plan = make_plan(input, decision_);
+    // Where bonding chooses the slaves there are no buckets to balance.
+    if (context_.datapath->is_guest() && !context_.datapath->link_sight().sees)
+        plan.tables.mode = TransmitMode::activebackup;
+    return plan;
 }
 
 /// Until the switches have learned of a change, they send to the old port: keep receiving on it.

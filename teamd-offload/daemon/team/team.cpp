@@ -220,13 +220,23 @@ Result<> Team::attach_to_bond() {
     context.device = *bond;
     context.options.no_ports = true; // the bond's owner decides which
     auto journal = TEAMO_TRY(context.journal.read());
-    if (journal && journal->team == bond->team) context.journal.adopt(std::move(*journal));
+    const bool is_known = journal.has_value();
+    if (journal && journal->team != bond->team) { // it was made again: only what its slaves were like is true
+        journal->bond_policy.reset();
+        journal->owners = {};
+        journal->offloads.clear();
+    }
+    if (journal) context.journal.adopt(std::move(*journal));
     note_device(context.journal.now().offloads);
     guest.begin();
     ports.join_slaves();
     subsystems.interrupts->follow(ports.interrupt_ports(std::nullopt));
     guest.observe();
-    TEAMO_TRY(context.datapath->attach_team(context.device, reconciler.adopt()));
+    if (context.team() == nullptr) return fail(ENODEV, fmt::format("bond {} is gone", context.name()));
+    // The next pass tries again; until then bonding chooses the slaves.
+    if (auto attached = context.datapath->attach_team(context.device, reconciler.adopt()); !attached)
+        context.log(Level::error, fmt::format("cannot update the datapath: {}", attached.error().text));
+    made_device_ = !is_known; // a failed start leaves what an earlier daemon has attached
     const auto now = guest.status();
     context.log(Level::notice, fmt::format("attached to {}: mode {}, xmit_hash_policy {}, {} slaves",
                                            context.name(), now->mode, now->own_policy, ports.all().size()));
@@ -351,7 +361,7 @@ json::Value Team::state() { return control::state_document(status_of(*this)); }
 
 void Team::abandon() {
     context.options.no_quit_destroy = false; // do not keep an incomplete team
-    if (made_device_ || context.datapath->is_guest()) stop();
+    if (made_device_) stop();
 }
 
 void Team::stop() {
@@ -380,7 +390,8 @@ void Team::stop() {
     const bool has_workers = !context.journal.workers().empty();
     if (has_workers)
         context.log(Level::warning, "not all workers are released; to try again, start and stop the team");
-    if (left == 0 && !has_workers) context.journal.remove_file();
+    const bool is_put_back = !context.journal.now().bond_policy;
+    if (left == 0 && !has_workers && is_put_back) context.journal.remove_file();
 }
 
 void Team::remove_device(Clock::time_point until) {

@@ -186,7 +186,7 @@ TEST(RoundTrip, of_a_state) {
     const auto state = read_state(document);
     ASSERT_TRUE(state.has_value());
     EXPECT_EQ(*state, (TeamState{.name = "team0",
-                                 .runner = "loadbalance",
+                                 .runner = "lacp",
                                  .datapath = "bpf",
                                  .device_kind = "netkit",
                                  .ifindex = IfIndex{9},

@@ -16,7 +16,8 @@ bool PortEntries::is_slave(const Link& link) const {
 }
 
 bool PortEntries::is_ours(const Link& link) const {
-    if (context_.datapath->is_guest() && context_.journal.port(link.index) != nullptr) return true;
+    if (context_.datapath->is_guest() && context_.journal.port(link.index) != nullptr)
+        return !port_mark_of(link); // it may be a port of a team of ours by now
     return is_slave(link) || context_.marked_slot(link);
 }
 
@@ -81,7 +82,11 @@ PortBefore PortEntries::begin(const Link& link, Slot slot) {
         std::erase_if(context_.journal.edit().ports, [away = away_entry(link)](const PortBefore& port) {
             return away != nullptr && port.name == away->name && port.state == PortState::away;
         });
-        return {.index = link.index, .slot = slot, .name = link.name, .address = link.address};
+        // The switch must answer probes by the slave that asks, so not the address that all slaves have.
+        return {.index = link.index,
+                .slot = slot,
+                .name = link.name,
+                .address = link.permanent_address.value_or(link.address)};
     }
     PortBefore before{.index = link.index,
                       .slot = slot,

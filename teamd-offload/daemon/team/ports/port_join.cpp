@@ -88,10 +88,26 @@ Result<> PortSet::join(IfIndex port) {
     return {};
 }
 
+/// A slave that an earlier daemon had keeps what is noted of it. One that has left the bond meanwhile is
+/// restored.
 void PortSet::join_slaves() {
-    for (auto& port : context_.journal.edit().ports) { // by its name a slave gets its slot again
-        port.state = PortState::away;
-        port.index = {};
+    auto& noted = context_.journal.edit().ports;
+    subsystems_.offloads->end_leftover_trials(noted);
+    for (auto& port : noted) {
+        const auto* link = context_.link(port.index);
+        if (link == nullptr ||
+            !link->has_name(port.name)) { // its device is gone; by its name it has its slot again
+            port.state = PortState::away;
+            port.index = {};
+        } else {
+            port.state = link->master == context_.device.team ? PortState::joining : PortState::leaving;
+        }
+    }
+    for (const auto& port : std::vector(noted)) {
+        const auto done = port.state == PortState::joining   ? join(port.index)
+                          : port.state == PortState::leaving ? finish_leaving(port.index)
+                                                             : Result<>();
+        if (!done) context_.log(Level::warning, fmt::format("port {}: {}", port.name, done.error().text));
     }
     join_added_by_others();
 }

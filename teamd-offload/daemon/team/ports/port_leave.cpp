@@ -25,7 +25,8 @@ std::set<IfIndex> PortSet::replaced() {
         const auto* before = context_.journal.port(port.index);
         if (link == nullptr) continue;
         const bool left = by_master && before != nullptr && link->master != context_.device.team;
-        if (context_.is_replaced(port.index) ||
+        // A slave of a bond of others that has only left is found by its master.
+        if ((!context_.datapath->is_guest() && context_.is_replaced(port.index)) ||
             context_.datapath->lacks_program(port.index).value_or(false) ||
             (left && entries_.was_moved(*before, *link)))
             removed.insert(port.index);

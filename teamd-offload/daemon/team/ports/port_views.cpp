@@ -33,7 +33,9 @@ std::vector<Candidate> PortSet::candidates() const {
 
 std::vector<Interrupts::Port> PortSet::interrupt_ports(std::optional<IfIndex> active) const {
     constexpr double usual_speed = 1000; // Mbit/s; assumed if a port's speed is not known
-    const bool backup = std::holds_alternative<ActiveBackupRunner>(context_.config().runner);
+    const bool backup = context_.is_activebackup();
+    if (backup && context_.team() != nullptr && context_.team()->bond_active)
+        active = context_.team()->bond_active;
     std::vector<Interrupts::Port> list;
     for (const auto& port : ports_) {
         const auto* link = context_.link(port.index);
@@ -83,7 +85,7 @@ std::vector<Losses::Port> PortSet::loss_ports(const Tables& tables) const {
 
 std::vector<Probes::Port> PortSet::probed(const Tables& tables) {
     const auto now = Clock::now();
-    const bool one_carries = std::holds_alternative<ActiveBackupRunner>(context_.config().runner);
+    const bool one_carries = context_.is_activebackup();
     std::vector<Probes::Port> list;
     for (auto& port : ports_) {
         const auto* link = context_.link(port.index);
