@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "workers/unit_cpus.h"
 
-#include "base/take_until.h"
-#include "base/whole_number.h"
-
 #include <algorithm>
 #include <cctype>
 
@@ -71,13 +68,6 @@ Result<> UnitCpus::set(const std::string& unit, const CpuList& cpus) const {
     error = sd_bus_call(bus_.get(), call.get(), 0, &refusal, nullptr);
     if (error < 0) return failure(unit, error, refusal);
     return {};
-}
-
-bool keeps_affinities_of_threads(std::string_view kernel) {
-    const auto major = whole_number<unsigned>(take_until(kernel, ".")).value_or(0);
-    const auto minor =
-        whole_number<unsigned>(kernel.substr(0, kernel.find_first_not_of("0123456789"))).value_or(0);
-    return major > 6 || (major == 6 && minor >= 2);
 }
 
 std::vector<std::uint8_t> cpu_bytes(const CpuList& cpus) {

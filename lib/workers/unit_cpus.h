@@ -31,10 +31,6 @@ private:
     Bus bus_;
 };
 
-/// Whether a change of a cpuset leaves the affinities that programs have set, by the kernel's release
-/// ("6.1.0-32-amd64"). Before 6.2 each thread gets the whole cpuset (kernel/sched/core.c: user_cpus_ptr).
-bool keeps_affinities_of_threads(std::string_view kernel);
-
 /// Converts to and from systemd's bus format: bit 0 of byte 0 is CPU 0.
 std::vector<std::uint8_t> cpu_bytes(const CpuList& cpus);
 CpuList cpus_of_bytes(std::span<const std::uint8_t> bytes);

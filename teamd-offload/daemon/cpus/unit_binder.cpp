@@ -3,9 +3,8 @@
 
 #include "kernel/cpus/cpus.h"
 #include "kernel/files/files.h"
+#include "kernel/files/kernel_release.h"
 #include "workers/processes.h"
-
-#include <sys/utsname.h>
 
 #include <algorithm>
 
@@ -34,11 +33,9 @@ bool is_alone(const Worker& worker, std::string& root) {
     return processes && std::ranges::count(*processes, '\n') == 1;
 }
 
-/// Whether a change of AllowedCPUs= leaves what sched_setaffinity() has set.
-bool keeps_affinities() {
-    utsname system{};
-    return ::uname(&system) == 0 && keeps_affinities_of_threads(system.release);
-}
+/// Whether a change of AllowedCPUs= leaves what sched_setaffinity() has set. Before, each thread gets the
+/// whole cpuset (kernel/sched/core.c: user_cpus_ptr).
+bool keeps_affinities() { return kernel_is_at_least(6, 2); }
 
 bool runs_within(pid_t process, const CpuList& cpus) {
     const auto shown = read_thread_affinity(process);

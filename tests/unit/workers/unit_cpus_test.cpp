@@ -48,12 +48,5 @@ TEST_F(SystemdUnitCpus, passes_on_error_for_unknown_unit) {
     EXPECT_FALSE(units_->read("nobody.service"));
 }
 
-TEST(UnitCpus, knows_kernels_whose_cpusets_keep_affinities) {
-    for (const auto* kernel : {"6.2.0", "6.12.48-amd64", "6.18.44-fc-v657", "7.0.0-rc1", "6.2-rc1"})
-        EXPECT_TRUE(keeps_affinities_of_threads(kernel)) << kernel;
-    for (const auto* kernel : {"6.1.0-32-amd64", "5.15.0", "4.18.0-553.el8", "", "linux"})
-        EXPECT_FALSE(keeps_affinities_of_threads(kernel)) << kernel;
-}
-
 } // namespace
 } // namespace teamo

@@ -2,6 +2,7 @@
 //
 // What the runner, each subsystem and the state see of the ports.
 #include "daemon/team/ports/port_set.h"
+#include "kernel/files/kernel_release.h"
 
 namespace teamo {
 
@@ -137,10 +138,13 @@ void PortSet::note_shared_address() {
 }
 
 /// The kernel lets generic XDP skip what was redirected (net/core/dev.c: netif_receive_generic_xdp), so all
-/// that a pair receives; native XDP is refused, because the inner end takes the largest packets.
+/// that a pair receives; native XDP is refused, because the inner end takes the largest packets. Before 6.4 a
+/// program of tc did not mark what it redirects (net/core/filter.c: __bpf_tx_skb), and a veth pair shows all.
 void PortSet::note_idle_xdp() {
     const auto* team = context_.team();
-    const bool idle = team != nullptr && team->has_xdp && !context_.datapath->kernel_manages_ports();
+    const bool shows_all = context_.device.kind == "veth" && !kernel_is_at_least(6, 4);
+    const bool idle =
+        team != nullptr && team->has_xdp && !context_.datapath->kernel_manages_ports() && !shows_all;
     idle_xdp_(
         context_.log, Level::warning, "",
         idle ? fmt::format("{} has an XDP program, which sees no frame there; attach it to the ports, or "
