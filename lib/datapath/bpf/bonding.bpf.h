@@ -32,10 +32,12 @@ static __always_inline __u64 teamo_address_at(__u64 address) {
     return value;
 }
 
-/* Whether the slave at that place is this device. */
-static __always_inline bool teamo_is_at(__u64 usable, __u32 place, __u64 device) {
-    __u64 slave = teamo_address_at(usable + teamo_bonding.first + place * sizeof(__u64));
+/* Whether the slave at that place, of `count`, is this device. */
+static __always_inline bool teamo_is_at(__u64 usable, __u32 count, __u32 place, __u64 device) {
+    __u64 slave;
 
+    if (place >= count) return false;
+    slave = teamo_address_at(usable + teamo_bonding.first + place * sizeof(__u64));
     return slave && teamo_address_at(slave + teamo_bonding.device) == device;
 }
 
@@ -50,12 +52,27 @@ __attribute__((noinline)) __u32 teamo_search_place(__u64 usable, __u32 count, __
     known = bpf_map_lookup_elem(&teamo_places, &slot);
     device = bpf_map_lookup_elem(&teamo_devices, &slot);
     if (!known || !device || !device->address) return count;
-    for (place = 0; place < TEAMO_SLOTS - 1 && place < count; place++) {
-        if (!teamo_is_at(usable, place, device->address)) continue;
-        *known = place;
-        return place;
-    }
-    return count;
+    /* Not a loop: clang 14 rotates it so that kernel 6.1 sees a back-edge that it refuses. */
+    if (teamo_is_at(usable, count, 0, device->address))
+        place = 0;
+    else if (teamo_is_at(usable, count, 1, device->address))
+        place = 1;
+    else if (teamo_is_at(usable, count, 2, device->address))
+        place = 2;
+    else if (teamo_is_at(usable, count, 3, device->address))
+        place = 3;
+    else if (teamo_is_at(usable, count, 4, device->address))
+        place = 4;
+    else if (teamo_is_at(usable, count, 5, device->address))
+        place = 5;
+    else if (teamo_is_at(usable, count, 6, device->address))
+        place = 6;
+    else if (teamo_is_at(usable, count, 7, device->address))
+        place = 7;
+    else
+        return count;
+    *known = place;
+    return place;
 }
 
 /* Gives the packet the hash by which bonding sends it by this slot's slave. Without a place the packet keeps
@@ -73,8 +90,7 @@ static __always_inline void teamo_name_by_hash(struct __sk_buff* skb, __u32 slot
     bpf_probe_read_kernel(&count, sizeof(count), (const void*)(usable + teamo_bonding.count));
     if (!count || count >= TEAMO_SLOTS) return;
     place = *known;
-    if (place >= count || !teamo_is_at(usable, place, device->address))
-        place = teamo_search_place(usable, count, slot);
+    if (!teamo_is_at(usable, count, place, device->address)) place = teamo_search_place(usable, count, slot);
     if (place >= count) return;
     /* The upper part stays that of the flow: by it the slave chooses its transmit queue. */
     hash = bpf_get_hash_recalc(skb);

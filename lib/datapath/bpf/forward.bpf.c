@@ -110,6 +110,13 @@ static __always_inline __u32 teamo_port_of(const struct teamo_team* team, __u32 
     return slot < TEAMO_SLOTS ? team->port_ifindex[slot] : 0;
 }
 
+/* A frame without any hashed field would share one slave with all others of its kind; bonding has hashes for
+ * it. */
+static __always_inline bool teamo_has_fields(const struct __sk_buff* skb, const struct teamo_team* team) {
+    return team->hash_fields & TEAMO_HASH_ETH || skb->protocol == bpf_htons(ETH_P_IP) ||
+           skb->protocol == bpf_htons(ETH_P_IPV6);
+}
+
 /* A packet without a port. */
 #define TEAMO_NOWHERE (teamo_exit_by == TEAMO_EXIT_HASH ? TC_ACT_UNSPEC : TC_ACT_SHOT)
 
@@ -123,7 +130,7 @@ static __always_inline int teamo_leave_by(struct __sk_buff* skb, const struct te
     }
     teamo_count_tx(skb, slot);
     if (teamo_exit_by == TEAMO_EXIT_HASH) {
-        teamo_name_by_hash(skb, slot);
+        if (teamo_has_fields(skb, team)) teamo_name_by_hash(skb, slot);
         return TC_ACT_UNSPEC;
     }
     if (teamo_exit_by == TEAMO_EXIT_BOND) {
@@ -233,14 +240,6 @@ __attribute__((noinline)) int teamo_leave_by_all(struct __sk_buff* skb, __u32 sl
     return TC_ACT_SHOT;
 }
 
-/* A frame without any hashed field would share one port with all others of its kind; bonding has hashes for
- * it. */
-static __always_inline bool teamo_leaves_to_bonding(const struct __sk_buff* skb,
-                                                    const struct teamo_team* team) {
-    return teamo_exit_by == TEAMO_EXIT_HASH && !(team->hash_fields & TEAMO_HASH_ETH) &&
-           skb->protocol != bpf_htons(ETH_P_IP) && skb->protocol != bpf_htons(ETH_P_IPV6);
-}
-
 SEC("tc")
 int teamo_transmit(struct __sk_buff* skb) {
     __u32 zero = 0, tx, bucket = 0, slot;
@@ -248,7 +247,6 @@ int teamo_transmit(struct __sk_buff* skb) {
     const struct teamo_live* live = bpf_map_lookup_elem(&teamo_live, &zero);
 
     if (!team || !live) return TEAMO_NOWHERE;
-    if (teamo_leaves_to_bonding(skb, team)) return TC_ACT_UNSPEC;
     tx = TEAMO_READ_ONCE(live->tx) & TEAMO_ALL_SLOTS;
     if (!(tx & (tx - 1)) && !(team->hash_fields & TEAMO_HASH_CPU)) {
         /* At most one live port: no choice, and only "cpu" stores anything. */
