@@ -117,30 +117,27 @@ void put_bond_options(nl_msg* message, BondMode mode, std::chrono::milliseconds 
         put_policy(message, BondPolicy::layer34);
 }
 
-/// Changes options of an existing bond.
+/// Changes options of a bond or of its slave: only RTM_NEWLINK can change those (net/core/rtnetlink.c).
 template <class PutData>
-NlMessage bond_message(IfIndex bond, const PutData& put_data) {
-    auto message = link_message(RTM_NEWLINK, bond, 0);
+NlMessage options_message(IfIndex device, int kind, int options, const PutData& put_data) {
+    auto message = link_message(RTM_NEWLINK, device, 0);
     {
         const Nest info(message.get(), IFLA_LINKINFO);
-        put_text(message.get(), IFLA_INFO_KIND, bond_kind);
-        const Nest data(message.get(), IFLA_INFO_DATA);
+        put_text(message.get(), kind, bond_kind);
+        const Nest data(message.get(), options);
         put_data(message.get());
     }
     return message;
 }
 
-/// Only RTM_NEWLINK can change a slave's options (net/core/rtnetlink.c).
+template <class PutData>
+NlMessage bond_message(IfIndex bond, const PutData& put_data) {
+    return options_message(bond, IFLA_INFO_KIND, IFLA_INFO_DATA, put_data);
+}
+
 template <class PutData>
 NlMessage bond_slave_message(IfIndex slave, const PutData& put_data) {
-    auto message = link_message(RTM_NEWLINK, slave, 0);
-    {
-        const Nest info(message.get(), IFLA_LINKINFO);
-        put_text(message.get(), IFLA_INFO_SLAVE_KIND, bond_kind);
-        const Nest data(message.get(), IFLA_INFO_SLAVE_DATA);
-        put_data(message.get());
-    }
-    return message;
+    return options_message(slave, IFLA_INFO_SLAVE_KIND, IFLA_INFO_SLAVE_DATA, put_data);
 }
 
 template <class Put>
@@ -189,6 +186,10 @@ std::optional<Link> parse_link(const nlmsghdr* message) {
     link.bond_active = IfIndex{number_in(option_in(info, bond_kind, IFLA_BOND_ACTIVE_SLAVE)).value_or(0)};
     link.bond_primary = IfIndex{number_in(option_in(info, bond_kind, IFLA_BOND_PRIMARY)).value_or(0)};
     link.bond_down_delay = number_in(option_in(info, bond_kind, IFLA_BOND_DOWNDELAY)).value_or(0);
+    link.bond_shares_address =
+        number_in<std::uint8_t>(option_in(info, bond_kind, IFLA_BOND_FAIL_OVER_MAC)).value_or(0) == 0;
+    link.bond_takes_all =
+        number_in<std::uint8_t>(option_in(info, bond_kind, IFLA_BOND_ALL_SLAVES_ACTIVE)).value_or(0) != 0;
     link.bond_prio =
         static_cast<std::int32_t>(number_in(bond_slave_option_in(info, IFLA_BOND_SLAVE_PRIO)).value_or(0));
     link.bond_uses_link = bond_uses(info);

@@ -26,46 +26,45 @@ TEST(NetlinkMessage, reads_vlan_id_of_link) {
     EXPECT_EQ(link->vlan, 100);
 }
 
-/// A slave of a bond.
-std::optional<Link> slave_with(std::uint8_t mii_status) {
+/// A device with one option, of a bond or of its slave.
+Link link_with(int kind, int options, int option, std::uint8_t value) {
     ifinfomsg header{};
     header.ifi_index = 7;
     auto message = make_message(RTM_NEWLINK, 0, header);
     nla_put_u32(message.get(), IFLA_MTU, 1500);
     auto* info = nla_nest_start(message.get(), IFLA_LINKINFO);
-    nla_put_string(message.get(), IFLA_INFO_SLAVE_KIND, "bond");
-    auto* data = nla_nest_start(message.get(), IFLA_INFO_SLAVE_DATA);
-    nla_put_u8(message.get(), IFLA_BOND_SLAVE_MII_STATUS, mii_status);
+    nla_put_string(message.get(), kind, "bond");
+    auto* data = nla_nest_start(message.get(), options);
+    nla_put_u8(message.get(), option, value);
     nla_nest_end(message.get(), data);
     nla_nest_end(message.get(), info);
-    return parse_link(nlmsg_hdr(message.get()));
+    return parse_link(nlmsg_hdr(message.get())).value();
+}
+Link bond_with(int option, std::uint8_t value) {
+    return link_with(IFLA_INFO_KIND, IFLA_INFO_DATA, option, value);
 }
 
 TEST(NetlinkMessage, reads_whether_bonding_uses_the_link_of_a_slave) {
     // include/net/bonding.h: BOND_LINK_UP, _FAIL, _DOWN, _BACK
-    for (const auto& [status, usable] : {std::pair{0, true}, {1, true}, {2, false}, {3, false}}) {
-        const auto link = slave_with(static_cast<std::uint8_t>(status));
-        ASSERT_TRUE(link.has_value());
-        EXPECT_EQ(link->bond_uses_link, usable) << status;
-    }
+    for (const auto& [status, usable] : {std::pair{std::uint8_t{0}, true},
+                                         {std::uint8_t{1}, true},
+                                         {std::uint8_t{2}, false},
+                                         {std::uint8_t{3}, false}})
+        EXPECT_EQ(usable,
+                  link_with(IFLA_INFO_SLAVE_KIND, IFLA_INFO_SLAVE_DATA, IFLA_BOND_SLAVE_MII_STATUS, status)
+                      .bond_uses_link)
+            << int{status};
 }
 
-TEST(NetlinkMessage, reads_the_policy_of_a_bond) {
+TEST(NetlinkMessage, reads_options_of_a_bond) {
     for (const auto& [number, policy] : {std::pair{std::uint8_t{2}, std::optional(BondPolicy::layer23)},
                                          {std::uint8_t{4}, std::optional(BondPolicy::encap34)},
-                                         {std::uint8_t{9}, std::optional<BondPolicy>()}}) {
-        ifinfomsg header{};
-        header.ifi_index = 7;
-        auto message = make_message(RTM_NEWLINK, 0, header);
-        nla_put_u32(message.get(), IFLA_MTU, 1500);
-        auto* info = nla_nest_start(message.get(), IFLA_LINKINFO);
-        nla_put_string(message.get(), IFLA_INFO_KIND, "bond");
-        auto* data = nla_nest_start(message.get(), IFLA_INFO_DATA);
-        nla_put_u8(message.get(), IFLA_BOND_XMIT_HASH_POLICY, number);
-        nla_nest_end(message.get(), data);
-        nla_nest_end(message.get(), info);
-        EXPECT_EQ(policy, parse_link(nlmsg_hdr(message.get())).value().bond_policy) << int{number};
-    }
+                                         {std::uint8_t{9}, std::optional<BondPolicy>()}})
+        EXPECT_EQ(policy, bond_with(IFLA_BOND_XMIT_HASH_POLICY, number).bond_policy) << int{number};
+    EXPECT_TRUE(bond_with(IFLA_BOND_FAIL_OVER_MAC, 0).bond_shares_address);
+    EXPECT_FALSE(bond_with(IFLA_BOND_FAIL_OVER_MAC, 1).bond_shares_address);
+    EXPECT_FALSE(bond_with(IFLA_BOND_ALL_SLAVES_ACTIVE, 0).bond_takes_all);
+    EXPECT_TRUE(bond_with(IFLA_BOND_ALL_SLAVES_ACTIVE, 1).bond_takes_all);
 }
 
 /// `type`: where a message of that family has the settings of IPv6.
