@@ -43,6 +43,7 @@ none_lost() {
 pid() { systemctl show --property=MainPID --value "$unit"; }
 
 rm -rf $packages # of a run before, which may have failed
+rm -f /usr/bin/teamo* # of an earlier step of this boot (install_unit)
 DEB_BUILD_OPTIONS=noautodbgsym packaging/make-packages build $packages
 # The next version has the same programs.
 dpkg-deb -R $packages/teamd-offload_*.deb $packages/next
