@@ -151,10 +151,14 @@ void check_workers(const Located& workers, Diagnostics& diagnostics) {
 void check_attach(const Located& document, Diagnostics& diagnostics) {
     const auto* attach = document.value.find("attach");
     if (attach == nullptr || attach->boolean() == nullptr || !*attach->boolean()) return;
-    for (const auto* key : {"runner", "hwaddr", "datapath", "notify_peers", "mcast_rejoin"})
-        if (document.value.find(key) != nullptr)
-            diagnostics.error(document.member(key).where,
-                              "the bond decides this, to which \"attach\" attaches the daemon; remove it");
+    constexpr auto remove = "the bond decides this, to which \"attach\" attaches the daemon; remove it";
+    for (const auto* key : {"hwaddr", "datapath", "notify_peers", "mcast_rejoin"})
+        if (document.value.find(key) != nullptr) diagnostics.error(document.member(key).where, remove);
+    const auto* runner = document.value.find("runner");
+    if (runner != nullptr && *runner != json::Value(json::Object{{"name", "activebackup"}}))
+        diagnostics.error(document.member("runner").where,
+                          "the bond decides this, to which \"attach\" attaches the daemon; remove it, or let "
+                          "{\"name\": \"activebackup\"} choose the active slave of an active-backup bond");
 }
 
 } // namespace

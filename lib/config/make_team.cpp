@@ -244,6 +244,7 @@ TeamConfig make_team(const json::Value& document, std::string_view device) {
     // Its hash comes from the bond's policy.
     team.runner =
         team.attach ? LoadBalanceRunner{.tx_balancer = TxBalancer{}} : runner_of(top.below("runner"));
+    team.chooses_active = team.attach && top.below("runner").string("name") == "activebackup";
     team.notify_peers = repetition_of(top.below("notify_peers"), team.runner);
     team.mcast_rejoin = repetition_of(top.below("mcast_rejoin"), team.runner);
     team.link_watch_policy = top.word<LinkWatchPolicy>("link_watch_policy");

@@ -26,6 +26,15 @@ struct TeamDevice {
     std::string kind; ///< "veth", "netkit", "team" or "bond"
 };
 
+/// What the programs of a guest do (docs/adr/0038).
+enum class Steering : std::uint8_t {
+    off,
+    by_hash, ///< they choose the slave of each packet
+    /// Bonding chooses. Until it has noticed that the active slave has lost its link, they send by the first
+    /// of Tables::standby, and hand in what arrives there.
+    by_backup,
+};
+
 class Datapath {
 public:
     virtual ~Datapath() = default;
@@ -39,10 +48,9 @@ public:
     /// True if the device and its ports belong to another program: nothing of them is changed but what
     /// steer() needs (docs/adr/0038).
     virtual bool is_guest() const { return false; }
-    /// A guest: whether its tables choose the ports. Without, it watches. It begins with the next apply()
-    /// that has a port which transmits.
-    virtual Result<> steer(bool /*on*/) { return {}; }
-    /// A guest: true if the program is there that chooses the ports.
+    /// A guest; without, it watches. It begins with the next apply() that has a port which transmits.
+    virtual Result<> steer(Steering /*how*/) { return {}; }
+    /// A guest: true if the program is there that it needs for that.
     virtual bool steers() const { return false; }
     /// A guest: why it cannot choose the ports; empty: it can.
     virtual std::string cannot_steer() const { return {}; }

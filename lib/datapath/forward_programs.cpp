@@ -84,6 +84,7 @@ std::uint64_t now_in_nanoseconds() {
 struct ForwardPrograms::Loaded {
     Skeleton skeleton;
     std::optional<Entries> entries;
+    teamo_exit exit = TEAMO_EXIT_REDIRECT;
     teamo_link_reading reading = TEAMO_LINKS_UNSEEN;
     const auto& maps() const { return skeleton->maps; }
     int learn_device() const { return bpf_program__fd(skeleton->progs.teamo_learn_device); }
@@ -120,6 +121,8 @@ int load_forward(Skeleton& skeleton, teamo_exit exit, bool by_cpu, const teamo_b
     bpf_program__set_autoload(programs.teamo_recheck, exit == TEAMO_EXIT_REDIRECT);
     bpf_program__set_autoload(programs.teamo_clear_queue, exit == TEAMO_EXIT_BOND);
     bpf_program__set_autoload(programs.teamo_avoid_lost_link, exit == TEAMO_EXIT_DRIVER);
+    bpf_program__set_autoload(programs.teamo_send_by_backup, exit == TEAMO_EXIT_GUEST);
+    bpf_program__set_autoload(programs.teamo_hand_in, exit == TEAMO_EXIT_GUEST);
     bpf_program__set_autoload(programs.teamo_learn_device, reading != TEAMO_LINKS_UNSEEN);
     return teamo_forward__load(skeleton.get());
 }
@@ -132,11 +135,12 @@ ForwardPrograms::~ForwardPrograms() = default;
 
 Result<ForwardPrograms> ForwardPrograms::load(teamo_exit exit, bool by_cpu, const teamo_bonding& bonding) {
     auto loaded = std::make_unique<Loaded>();
+    loaded->exit = exit;
     // The best that this kernel accepts.
     Result<> done;
     for (const auto reading : {TEAMO_LINKS_READ, TEAMO_LINKS_PROBED, TEAMO_LINKS_UNSEEN}) {
         // What names a slave reads bonding's memory as well.
-        if (exit == TEAMO_EXIT_HASH && reading == TEAMO_LINKS_UNSEEN) break;
+        if (exit == TEAMO_EXIT_GUEST && reading == TEAMO_LINKS_UNSEEN) break;
         loaded->reading = reading;
         done = load_programs("the BPF datapath",
                              [&] { return load_forward(loaded->skeleton, exit, by_cpu, bonding, reading); });
@@ -153,6 +157,10 @@ int ForwardPrograms::recheck() const { return bpf_program__fd(loaded_->skeleton-
 int ForwardPrograms::clear_queue() const {
     return bpf_program__fd(loaded_->skeleton->progs.teamo_clear_queue);
 }
+int ForwardPrograms::send_by_backup() const {
+    return bpf_program__fd(loaded_->skeleton->progs.teamo_send_by_backup);
+}
+int ForwardPrograms::hand_in() const { return bpf_program__fd(loaded_->skeleton->progs.teamo_hand_in); }
 int ForwardPrograms::avoid_lost_link() const {
     return bpf_program__fd(loaded_->skeleton->progs.teamo_avoid_lost_link);
 }
@@ -167,7 +175,7 @@ Result<> ForwardPrograms::write_live(const LiveSlots& slots) {
 /// The tables decide alone about a device that cannot be learned.
 Result<> ForwardPrograms::write_devices(const Tables& now, const Tables& next, bool all) {
     if (loaded_->reading == TEAMO_LINKS_UNSEEN) return {};
-    if (all) learn_device(next.team); // a bond that is steered by its hash
+    if (all && loaded_->exit == TEAMO_EXIT_GUEST) learn_device(next.team);
     for (std::uint32_t slot = 1; slot < next.ports.size(); ++slot) {
         const auto mask = bit(Slot{static_cast<std::uint8_t>(slot)});
         const bool learns = all || now.ports[slot] != next.ports[slot];

@@ -28,6 +28,11 @@ std::string text_of(const AttachedStatus& attached) {
         return "bonding chooses the slaves: device TLS works only with the policy layer3+4";
     case Unsteered::slaves:
         return fmt::format("bonding chooses the slaves: it has more than {} of them", max_ports);
+    case Unsteered::addresses:
+        return "a lost link costs packets until bonding has noticed it: with fail_over_mac a backup has an "
+               "address of its own";
+    case Unsteered::delay:
+        return "a lost link costs packets until bonding has noticed it: downdelay wants it to wait";
     case Unsteered::programs: return fmt::format("bonding chooses the slaves: {}", attached.detail);
     case Unsteered::waits:
         return fmt::format("bonding chooses the slaves: another program has just set the policy {}",
@@ -50,11 +55,17 @@ std::string cure_of(const AttachedStatus& attached) {
         return "switch device TLS off on the slaves if it is not worth it: ethtool -K SLAVE "
                "tls-hw-tx-offload off";
     case Unsteered::slaves: return "take slaves out of the bond";
+    case Unsteered::addresses: return "set fail_over_mac to none if the slaves' drivers can have one address";
+    case Unsteered::delay: return "set downdelay to 0 if no link is lost for a moment only";
+    case Unsteered::programs:
+    case Unsteered::refused: return "see the log: journalctl -u teamd-offload@BOND";
+    case Unsteered::waits: return "wait two seconds";
     case Unsteered::owner:
         return "set xmit_hash_policy to encap3+4 where the bond is configured: NetworkManager bond.options, "
                "networkd TransmitHashPolicy=, netplan transmit-hash-policy:, ifupdown bond-xmit-hash-policy";
-    default: return {};
+    case Unsteered::nothing: break;
     }
+    return {};
 }
 
 } // namespace teamo

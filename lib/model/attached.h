@@ -10,21 +10,25 @@
 
 namespace teamo {
 
-/// Why the daemon does not choose the slaves of a bond; `nothing`: it does.
+/// Why the daemon does not choose the slaves of a bond, or in active-backup does not help it when the active
+/// one has lost its link; `nothing`: it does.
 enum class Unsteered : std::uint8_t {
     nothing,
     mode,       ///< the mode does not choose by a hash
     policy,     ///< no hash of ours keeps together what vlan+srcmac does
     device_tls, ///< device TLS works only with the policy layer3+4
     slaves,     ///< it has more slaves than a team can have ports
+    addresses,  ///< active-backup: fail_over_mac gives a backup an address of its own
+    delay,      ///< active-backup: downdelay wants bonding to wait
     programs,   ///< the kernel refuses the programs, or has no types of bonding
     waits,      ///< another program has changed the policy a moment ago
     owner,      ///< another program changes the policy again
     refused,    ///< the kernel refuses the policy
 };
 template <>
-inline constexpr std::array<std::string_view, 9> enum_names<Unsteered>{
-    "", "mode", "policy", "device_tls", "slaves", "programs", "waits", "owner", "refused"};
+inline constexpr std::array<std::string_view, 11> enum_names<Unsteered>{
+    "",      "mode",     "policy", "device_tls", "slaves", "addresses",
+    "delay", "programs", "waits",  "owner",      "refused"};
 
 struct AttachedStatus {
     std::string mode{};       ///< "802.3ad"

@@ -261,6 +261,7 @@ inline constexpr std::array<std::string_view, 3> enum_names<GuardMode>{"off", "a
 struct TeamConfig {
     std::string device;  ///< empty: the first free "team%d"
     bool attach = false; ///< the device is a bond of another program; its mode and policy make the runner
+    bool chooses_active = false; ///< attach: in active-backup the runner activebackup does, and not bonding
     std::uint32_t debug_level = 0;
     std::optional<MacAddress> hwaddr; ///< none: the address of the first port
     RunnerConfig runner = RoundRobinRunner{};

@@ -179,8 +179,17 @@ Result<> dry_run_attached(const TeamConfig& config) {
     json::Array changes, names;
     for (const auto& [index, link] : links)
         if (link.master == bond->index) names.emplace_back(link.name);
-    if (attached.unsteered == Unsteered::nothing)
-        changes.push_back(json::Object{{"device", bond->name}, {"what", "BPF program on the egress"}});
+    const bool by_backup = bond->bond_mode == bond_mode_active_backup;
+    const auto add_program = [&changes](const std::string& device, const char* hook) {
+        changes.push_back(
+            json::Object{{"device", device}, {"what", fmt::format("BPF program on the {}", hook)}});
+    };
+    if (attached.unsteered == Unsteered::nothing) {
+        add_program(bond->name, "egress");
+        for (const auto& [index, link] : links)
+            if (by_backup && link.master == bond->index && link.bond_backup)
+                add_program(link.name, "ingress");
+    }
     if (const auto policy = steering.to_write(true))
         changes.push_back(json::Object{
             {"device", bond->name}, {"what", "xmit_hash_policy"}, {"from", own}, {"to", name_of(*policy)}});

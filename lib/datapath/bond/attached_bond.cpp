@@ -13,19 +13,27 @@ Result<teamo_bonding> bonding_layout() {
     const auto types = TEAMO_TRY(KernelTypes::with_module("bonding"));
     const auto device = types.size("net_device");
     const auto usable = types.offset("bonding", "usable_slaves");
+    const auto active = types.offset("bonding", "curr_active_slave");
     const auto count = types.offset("bond_up_slave", "count");
     const auto first = types.offset("bond_up_slave", "arr");
     const auto slave = types.offset("slave", "dev");
-    if (!device || !usable || !count || !first || !slave)
+    if (!device || !usable || !active || !count || !first || !slave)
         return fail(ENOENT, "the kernel does not tell the types of bonding (/sys/kernel/btf/bonding)");
     // include/linux/netdevice.h: netdev_priv()
     const auto own =
         types.offset("net_device", "priv").value_or((*device + alignment - 1) / alignment * alignment);
-    return teamo_bonding{.usable_slaves = own + *usable, .count = *count, .first = *first, .device = *slave};
+    return teamo_bonding{.usable_slaves = own + *usable,
+                         .active = own + *active,
+                         .count = *count,
+                         .first = *first,
+                         .device = *slave};
 }
 
+/// Of the program on the bond's egress.
+Duty egress_duty(Steering how) { return how == Steering::by_backup ? Duty::send_by_backup : Duty::transmit; }
+
 Result<ForwardPrograms> load_programs() {
-    return ForwardPrograms::load(TEAMO_EXIT_HASH, /*by_cpu=*/false, TEAMO_TRY(bonding_layout()));
+    return ForwardPrograms::load(TEAMO_EXIT_GUEST, /*by_cpu=*/false, TEAMO_TRY(bonding_layout()));
 }
 
 } // namespace
@@ -42,7 +50,7 @@ Result<std::unique_ptr<AttachedBond>> AttachedBond::open(DevicePrograms& hooks) 
 }
 
 LinkSight AttachedBond::link_sight() const {
-    if (wanted_) return {.sees = true, .reason = {}};
+    if (how_ != Steering::off) return {.sees = true, .reason = {}};
     return {.sees = false, .reason = "bonding chooses the slaves"};
 }
 
@@ -66,36 +74,62 @@ Result<std::optional<TeamDevice>> AttachedBond::find_device(const Links& links, 
 
 Result<> AttachedBond::attach_team(const TeamDevice& device, const Tables& tables) {
     bond_ = device.team;
+    if (how_ == Steering::off) TEAMO_TRY(steer(how_));
     return apply(tables);
 }
 
 Result<> AttachedBond::attach_port(IfIndex port, Slot /*slot*/) {
     counters_.begin(port);
+    if (TEAMO_TRY(hooks_.has(port, Hook::ingress, Duty::hand_in))) handing_.try_emplace(port, false);
     return {};
 }
 
-Result<> AttachedBond::detach_port(IfIndex port, bool made_clsact) {
+/// clsact stays, here and below: to remove it costs packets.
+Result<> AttachedBond::detach_port(IfIndex port, bool /*made_clsact*/) {
     counters_.forget(port);
-    return hooks_.detach_all(port, made_clsact);
+    handing_.erase(port);
+    return hooks_.detach_all(port, /*remove_clsact=*/false);
 }
 
 /// The program comes with the first port that transmits.
 Result<> AttachedBond::apply(const Tables& tables) {
     tables_ = tables;
-    if (!programs_ || !wanted_) return {};
+    if (!programs_ || how_ == Steering::off) return {};
     TEAMO_TRY(programs_->apply(tables));
+    if (how_ == Steering::by_backup) TEAMO_TRY(hand_in(tables));
     if (attached_ || tables.transmit == 0) return {};
-    TEAMO_TRY(hooks_.attach(bond_, Hook::egress, Duty::transmit, Order::first, programs_->transmit()));
+    const int program = how_ == Steering::by_hash ? programs_->transmit() : programs_->send_by_backup();
+    TEAMO_TRY(hooks_.attach(bond_, Hook::egress, egress_duty(how_), Order::first, program));
     attached_ = true;
+    is_bare_ = false;
     return {};
 }
 
-Result<> AttachedBond::steer(bool on) {
-    wanted_ = on;
-    if (on) return apply(Tables(tables_));
+/// A backup carries nothing, so that clsact, which kernels before 6.6 need, costs no packet there.
+Result<> AttachedBond::hand_in(const Tables& tables) {
+    for (const auto slot : tables.standby) {
+        const auto port = tables.ports[slot.value];
+        if (!port || handing_[port]) continue;
+        TEAMO_TRY(hooks_.attach(port, Hook::ingress, Duty::hand_in, Order::first, programs_->hand_in()));
+        handing_[port] = true;
+    }
+    return {};
+}
+
+Result<> AttachedBond::steer(Steering how) {
+    const auto before = std::exchange(how_, how);
+    if (how != Steering::by_backup)
+        while (!handing_.empty()) {
+            TEAMO_TRY(hooks_.detach(handing_.begin()->first, Hook::ingress, Duty::hand_in));
+            handing_.erase(handing_.begin());
+        }
+    if (how == before && (how != Steering::off || is_bare_)) return {};
+    if (bond_ && !is_bare_)
+        for (const auto other : {Steering::by_hash, Steering::by_backup})
+            if (other != how) TEAMO_TRY(hooks_.detach(bond_, Hook::egress, egress_duty(other)));
     attached_ = false;
-    // Also the program of an earlier daemon. The rest of clsact stays: to remove it costs packets.
-    return hooks_.detach(bond_, Hook::egress, Duty::transmit);
+    is_bare_ = bond_ && how == Steering::off;
+    return apply(Tables(tables_));
 }
 
 Result<std::array<PortCounters, max_ports + 1>> AttachedBond::read_counters() {
@@ -103,12 +137,12 @@ Result<std::array<PortCounters, max_ports + 1>> AttachedBond::read_counters() {
 }
 
 Result<BucketCounters> AttachedBond::read_bucket(std::uint8_t bucket) {
-    if (programs_ && wanted_) return programs_->read_bucket(bucket);
+    if (programs_ && how_ == Steering::by_hash) return programs_->read_bucket(bucket);
     return fail(EAGAIN, "bonding chooses the slaves");
 }
 
 Result<AllBucketCounters> AttachedBond::read_buckets() {
-    if (programs_ && wanted_) return programs_->read_buckets();
+    if (programs_ && how_ == Steering::by_hash) return programs_->read_buckets();
     return tl::unexpected(read_bucket(0).error());
 }
 

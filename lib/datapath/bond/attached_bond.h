@@ -6,12 +6,14 @@
 #include "datapath/programs/device_programs.h"
 #include "datapath/slave_counters.h"
 
+#include <map>
+
 namespace teamo {
 
-/// A bond that another program made, in mode balance-xor or 802.3ad: the transmit program, on the bond's
-/// egress, names the slave by the packet's hash (bpf/bonding.bpf.h), which bonding uses with the policy
-/// encap3+4. Nothing is changed on the slaves, and what the program does not name bonding sends by itself.
-/// docs/adr/0038.
+/// A bond that another program made (docs/adr/0038). In mode balance-xor or 802.3ad the transmit program, on
+/// the bond's egress, names the slave by the packet's hash (bpf/bonding.bpf.h), which bonding uses with the
+/// policy encap3+4; what it does not name bonding sends by itself. In active-backup bonding chooses, and one
+/// program on the bond's egress and one on the ingress of each backup help until it has noticed a lost link.
 class AttachedBond final : public Datapath {
 public:
     /// Succeeds also if the kernel refuses the program: see cannot_steer().
@@ -20,7 +22,7 @@ public:
     std::string_view name() const override { return "bond"; }
     bool kernel_manages_ports() const override { return true; }
     bool is_guest() const override { return true; }
-    Result<> steer(bool on) override;
+    Result<> steer(Steering how) override;
     bool steers() const override { return attached_; }
     std::string cannot_steer() const override { return refusal_; }
     LinkSight link_sight() const override;
@@ -43,6 +45,7 @@ public:
     bool has_moved(std::uint8_t bucket) const override { return !programs_ || programs_->has_moved(bucket); }
 
 private:
+    Result<> hand_in(const Tables& tables);
     AttachedBond(DevicePrograms& hooks, SlaveCounters counters)
         : hooks_(hooks), counters_(std::move(counters)) {}
 
@@ -52,7 +55,11 @@ private:
     std::string refusal_; ///< why there are none
     IfIndex bond_;
     Tables tables_; ///< as last applied
-    bool wanted_ = false, attached_ = false;
+    Steering how_ = Steering::off;
+    bool attached_ = false;
+    bool is_bare_ = false; ///< no program of ours, nor of an earlier daemon, is on the bond
+    std::map<IfIndex, bool>
+        handing_; ///< the slaves with the program that hands in; false: an earlier daemon's
 };
 
 } // namespace teamo

@@ -69,13 +69,14 @@ enum teamo_exit {
     TEAMO_EXIT_REDIRECT = 0, /* to the port's egress, from the inner end of a pair */
     TEAMO_EXIT_BOND = 1,     /* by the bonding driver: the slot is the queue_id of a slave */
     TEAMO_EXIT_DRIVER = 2,   /* the team driver chooses; only a port without a link is avoided */
-    TEAMO_EXIT_HASH = 3,     /* by a bond of others: its hash names the place of a slave (bonding.bpf.h) */
+    TEAMO_EXIT_GUEST = 3,    /* by a bond of others: its hash names the place of a slave (bonding.bpf.h) */
 };
 
 /* Where the kernel's bonding driver keeps what is read of it, in bytes; set before the programs are loaded.
  */
 struct teamo_bonding {
     __u32 usable_slaves; /* from the bond's struct net_device: the address of its struct bond_up_slave */
+    __u32 active;        /* from there too: the address of the active struct slave */
     __u32 count, first;  /* in that one: the number of slaves, and the first of their addresses */
     __u32 device;        /* in a struct slave: the address of its struct net_device */
 };

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
  *
- * Names a slave of a bond in mode balance-xor or 802.3ad. With the policy encap3+4 bonding takes the hash of
- * a packet as it is, if that is one of layer 4 (bond_xmit_hash()), and sends by usable_slaves[hash % count].
- * So the program looks for the slave in that table, as bonding has it now, and sets the hash. docs/adr/0038.
+ * What is read of the kernel's bonding driver, as it is now (docs/adr/0038).
+ *
+ * In balance-xor and 802.3ad it names a slave. With the policy encap3+4 bonding takes the hash of a packet as
+ * it is, if that is one of layer 4 (bond_xmit_hash()), and sends by usable_slaves[hash % count]. So the
+ * program looks for the slave in that table and sets the hash. In active-backup it is asked whether the
+ * active slave has a link.
  */
 #ifndef TEAMO_BONDING_BPF_H
 #define TEAMO_BONDING_BPF_H
@@ -97,6 +100,21 @@ static __always_inline void teamo_name_by_hash(struct __sk_buff* skb, __u32 slot
     hash -= hash % count;
     if (hash > ~0u - count) hash -= count;
     bpf_set_hash(skb, hash + place);
+}
+
+/* Whether bonding sends by a slave without a link: it has not noticed the loss yet. False also if it has no
+ * active slave, because then it has noticed. */
+static __always_inline bool teamo_active_is_lost(void) {
+    __u32 none = TEAMO_NO_SLOT;
+    const struct teamo_device* bond = bpf_map_lookup_elem(&teamo_devices, &none);
+    struct teamo_device active = {};
+    __u64 slave;
+
+    if (!bond || !bond->address) return false;
+    slave = teamo_address_at(bond->address + teamo_bonding.active);
+    if (!slave) return false;
+    active.address = teamo_address_at(slave + teamo_bonding.device);
+    return active.address && !teamo_sees_link(&active, false);
 }
 
 #endif

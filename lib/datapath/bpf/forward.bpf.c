@@ -12,7 +12,8 @@
  *   wire -> port ingress: teamo_receive -> bonding -> host
  *
  * A bond that another program made, in its own mode: host -> its egress: teamo_transmit names the slave by
- * the packet's hash -> bonding. Packets are never dropped; what has no port leaves as bonding chooses.
+ * the packet's hash -> bonding. Packets are never dropped; what has no port leaves as bonding chooses. In
+ * active-backup bonding chooses; teamo_send_by_backup and teamo_hand_in help until it has noticed a loss.
  *
  * A device of the team driver, which chooses itself: teamo_avoid_lost_link on the egress of each port.
  *
@@ -118,7 +119,7 @@ static __always_inline bool teamo_has_fields(const struct __sk_buff* skb, const 
 }
 
 /* A packet without a port. */
-#define TEAMO_NOWHERE (teamo_exit_by == TEAMO_EXIT_HASH ? TC_ACT_UNSPEC : TC_ACT_SHOT)
+#define TEAMO_NOWHERE (teamo_exit_by == TEAMO_EXIT_GUEST ? TC_ACT_UNSPEC : TC_ACT_SHOT)
 
 /* Sends by this slot. A packet without a port is counted in slot 0. */
 static __always_inline int teamo_leave_by(struct __sk_buff* skb, const struct teamo_team* team, __u32 slot) {
@@ -129,7 +130,7 @@ static __always_inline int teamo_leave_by(struct __sk_buff* skb, const struct te
         return TEAMO_NOWHERE;
     }
     teamo_count_tx(skb, slot);
-    if (teamo_exit_by == TEAMO_EXIT_HASH) {
+    if (teamo_exit_by == TEAMO_EXIT_GUEST) {
         if (teamo_has_fields(skb, team)) teamo_name_by_hash(skb, slot);
         return TC_ACT_UNSPEC;
     }
@@ -398,7 +399,49 @@ int teamo_avoid_lost_link(struct __sk_buff* skb) {
     return bpf_redirect(port, 0);
 }
 
-/* Run once for a port, or for the bond that is steered by the hash (BPF_PROG_TEST_RUN on its device), never
+/*
+ * The egress of a bond of others in active-backup, whose active slave has lost its link without bonding
+ * having noticed it: sends by the first backup that has a link. ESP waits: a card that encrypts does not ask
+ * whose association it is.
+ */
+SEC("tc")
+int teamo_send_by_backup(struct __sk_buff* skb) {
+    __u32 zero = 0, port;
+    const struct teamo_team* team = bpf_map_lookup_elem(&teamo_team, &zero);
+    const struct teamo_live* live = bpf_map_lookup_elem(&teamo_live, &zero);
+
+    if (!team || !live || !live->standby || !teamo_active_is_lost()) return TC_ACT_UNSPEC;
+    port = teamo_port_of(team, teamo_standby_slot(live));
+    if (!port || teamo_is_esp(skb)) return TC_ACT_UNSPEC;
+    skb->queue_mapping = 0; /* see teamo_leave_by() */
+    return bpf_redirect(port, 0);
+}
+
+/*
+ * The ingress of a backup of such a bond: gives the bond a copy of what bonding drops there. Bonding itself
+ * gets the frame as ever, because its checks count what a backup receives.
+ */
+SEC("tc")
+int teamo_hand_in(struct __sk_buff* skb) {
+    void* data = (void*)(long)skb->data;
+    void* end = (void*)(long)skb->data_end;
+    __u32 zero = 0, slot;
+    const struct teamo_team* team = bpf_map_lookup_elem(&teamo_team, &zero);
+    const struct teamo_live* live = bpf_map_lookup_elem(&teamo_live, &zero);
+
+    if (!team || !live || !live->standby || !teamo_active_is_lost()) return TC_ACT_UNSPEC;
+    /* Our own multicast that is looped back, and frames that bonding gives to the bond or to the port alone.
+     */
+    if (skb->pkt_type > PACKET_OTHERHOST || data + ETH_HLEN > end || teamo_is_of_link(data))
+        return TC_ACT_UNSPEC;
+    slot = teamo_slot_of_port(team, skb->ifindex);
+    if (slot == TEAMO_NO_SLOT || live->rx >> slot & 1 || slot != teamo_standby_slot(live))
+        return TC_ACT_UNSPEC;
+    bpf_clone_redirect(skb, team->team_ifindex, BPF_F_INGRESS);
+    return TC_ACT_UNSPEC;
+}
+
+/* Run once for a port, or for a bond of others (BPF_PROG_TEST_RUN on its device), never
  * attached: stores where the kernel keeps the device. Returns the port's slot, or 0. */
 SEC("tc")
 int teamo_learn_device(struct __sk_buff* skb) {

@@ -79,19 +79,21 @@ static __always_inline bool teamo_is_there(__u32 slot) {
     return teamo_link_reading == TEAMO_LINKS_UNSEEN || bpf_map_lookup_elem(&teamo_there, &slot);
 }
 
+static __always_inline bool teamo_sees_link(const struct teamo_device* known, bool waits) {
+    return teamo_link_reading == TEAMO_LINKS_PROBED ? teamo_probe_link(known, waits)
+                                                    : teamo_read_link(known, waits);
+}
+
 /* True if the slot's device has a link, and (`may_wait`) had it without interruption if the slot must wait.
  * True also for a slot whose device could not be learned: then the daemon's tables decide alone. */
 static __always_inline bool teamo_has_link(__u32 slot, bool may_wait) {
     const struct teamo_device* known;
-    bool waits;
 
     if (teamo_link_reading == TEAMO_LINKS_UNSEEN) return true;
     if (!teamo_is_there(slot)) return false;
     known = bpf_map_lookup_elem(&teamo_devices, &slot);
     if (!known || !known->address) return true;
-    waits = may_wait && known->waits;
-    return teamo_link_reading == TEAMO_LINKS_PROBED ? teamo_probe_link(known, waits)
-                                                    : teamo_read_link(known, waits);
+    return teamo_sees_link(known, may_wait && known->waits);
 }
 
 /* Those of `slots` that have a link. A function of its own (not static), so that the verifier checks it once

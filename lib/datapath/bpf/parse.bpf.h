@@ -66,22 +66,24 @@ static __always_inline __u32 teamo_parse_ipv4(struct __sk_buff* skb, __u32 offse
     return hash + teamo_parse_ports(skb, offset + ip->ihl * 4);
 }
 
-/* The ports after an IPv6 header's extensions (RFC 8200, 4). Stops at a fragment header. */
-static __always_inline __u32 teamo_parse_ipv6_ports(struct __sk_buff* skb, __u32 offset, __u32 next,
-                                                    __u32 fields) {
+/* What follows an IPv6 header's extensions (RFC 8200, 4), and where. Stops at a fragment header. */
+static __always_inline __u32 teamo_skip_extensions(struct __sk_buff* skb, __u32* offset, __u32 next) {
     __u8 extension[2]; /* next header, length in 8 bytes less one */
     int i;
 
-    for (i = 0; i <= TEAMO_IPV6_EXTENSIONS; i++) {
-        __u32 field = teamo_hash_field_of(next);
-
-        if (field) return fields & field ? teamo_parse_ports(skb, offset) : 0;
-        if (next != IPPROTO_HOPOPTS && next != IPPROTO_ROUTING && next != IPPROTO_DSTOPTS) return 0;
-        if (bpf_skb_load_bytes(skb, offset, extension, sizeof(extension))) return 0;
+    for (i = 0; i < TEAMO_IPV6_EXTENSIONS; i++) {
+        if (next != IPPROTO_HOPOPTS && next != IPPROTO_ROUTING && next != IPPROTO_DSTOPTS) return next;
+        if (bpf_skb_load_bytes(skb, *offset, extension, sizeof(extension))) return IPPROTO_NONE;
         next = extension[0];
-        offset += (extension[1] + 1) * 8;
+        *offset += (extension[1] + 1) * 8;
     }
-    return 0;
+    return next;
+}
+
+static __always_inline __u32 teamo_parse_ipv6_ports(struct __sk_buff* skb, __u32 offset, __u32 next,
+                                                    __u32 fields) {
+    next = teamo_skip_extensions(skb, &offset, next);
+    return fields & teamo_hash_field_of(next) ? teamo_parse_ports(skb, offset) : 0;
 }
 
 static __always_inline __u32 teamo_parse_ipv6(struct __sk_buff* skb, __u32 offset, __u32 fields) {
@@ -109,31 +111,40 @@ static __always_inline bool teamo_is_vlan(__be16 ethertype) {
 /* Eight bytes of the packet as a number: two of these have both addresses of an Ethernet header. */
 static __always_inline __u64 teamo_be64(const void* bytes) { return bpf_be64_to_cpu(*(const __be64*)bytes); }
 
+/* The EtherType after the tags in the packet's bytes, and where what it names begins. `vlan`: the numbers of
+ * the tags, that in the skb's metadata first. */
+static __always_inline __be16 teamo_ethertype(struct __sk_buff* skb, const struct ethhdr* eth, __u32* offset,
+                                              __u32* vlan) {
+    __be16 ethertype = eth->h_proto;
+    int i;
+
+    *offset = ETH_HLEN;
+    *vlan = skb->vlan_present ? skb->vlan_tci & TEAMO_VID : 0;
+    for (i = 0; i < TEAMO_VLAN_TAGS && teamo_is_vlan(ethertype); i++) {
+        struct teamo_vlan_tag copy;
+        const struct teamo_vlan_tag* tag = teamo_header(skb, *offset, &copy, sizeof(copy));
+
+        if (!tag) break;
+        *vlan = *vlan << 12 | (bpf_ntohs(tag->tci) & TEAMO_VID);
+        ethertype = tag->ethertype;
+        *offset += sizeof(*tag);
+    }
+    return ethertype;
+}
+
 /* The hash of a packet. It is the same for a tag in the skb's metadata and in the packet's bytes. */
 static __always_inline __u32 teamo_packet_hash(struct __sk_buff* skb, __u32 fields) {
     void* data = (void*)(long)skb->data;
     void* end = (void*)(long)skb->data_end;
-    __u32 offset = ETH_HLEN;
+    __u32 hash = 0, offset, vlan;
     __be16 ethertype;
-    __u32 hash = 0, vlan;
-    int i;
 
     if (data + ETH_HLEN > end) return 0;
     if (fields & TEAMO_HASH_ETH)
         hash = teamo_hash_macs(teamo_be64(data) >> 16, teamo_be64(data + 4) & 0xffffffffffffULL);
     if (!(fields & ~TEAMO_HASH_ETH)) return hash;
 
-    ethertype = ((const struct ethhdr*)data)->h_proto;
-    vlan = skb->vlan_present ? skb->vlan_tci & TEAMO_VID : 0;
-    for (i = 0; i < TEAMO_VLAN_TAGS && teamo_is_vlan(ethertype); i++) {
-        struct teamo_vlan_tag copy;
-        const struct teamo_vlan_tag* tag = teamo_header(skb, offset, &copy, sizeof(copy));
-
-        if (!tag) break;
-        vlan = vlan << 12 | (bpf_ntohs(tag->tci) & TEAMO_VID);
-        ethertype = tag->ethertype;
-        offset += sizeof(*tag);
-    }
+    ethertype = teamo_ethertype(skb, data, &offset, &vlan);
     if (fields & TEAMO_HASH_VLAN) hash += teamo_hash_vlan(vlan);
 
     if (ethertype == bpf_htons(ETH_P_IP) && fields & (TEAMO_HASH_IPV4 | TEAMO_HASH_L4))
@@ -141,6 +152,36 @@ static __always_inline __u32 teamo_packet_hash(struct __sk_buff* skb, __u32 fiel
     else if (ethertype == bpf_htons(ETH_P_IPV6) && fields & (TEAMO_HASH_IPV6 | TEAMO_HASH_L4))
         hash += teamo_parse_ipv6(skb, offset, fields);
     return hash;
+}
+
+#define TEAMO_NAT_TRAVERSAL bpf_htons(4500) /* RFC 3948 */
+
+/* ESP, also in UDP. Few packets come here. Not static, so that the verifier checks it once. */
+__attribute__((noinline)) int teamo_is_esp(struct __sk_buff* skb) {
+    void* data = (void*)(long)skb->data;
+    void* end = (void*)(long)skb->data_end;
+    __u32 offset, vlan, protocol;
+    struct teamo_ports ports;
+    struct iphdr ip;
+    struct ipv6hdr ip6;
+    __be16 ethertype;
+
+    if (data + ETH_HLEN > end) return 0;
+    ethertype = teamo_ethertype(skb, data, &offset, &vlan);
+    if (ethertype == bpf_htons(ETH_P_IP)) {
+        if (bpf_skb_load_bytes(skb, offset, &ip, sizeof(ip))) return 0;
+        protocol = ip.protocol;
+        offset += ip.ihl * 4;
+    } else if (ethertype == bpf_htons(ETH_P_IPV6)) {
+        if (bpf_skb_load_bytes(skb, offset, &ip6, sizeof(ip6))) return 0;
+        offset += sizeof(ip6);
+        protocol = teamo_skip_extensions(skb, &offset, ip6.nexthdr);
+    } else {
+        return 0;
+    }
+    if (protocol != IPPROTO_UDP) return protocol == IPPROTO_ESP;
+    if (bpf_skb_load_bytes(skb, offset, &ports, sizeof(ports))) return 0;
+    return ports.src == TEAMO_NAT_TRAVERSAL || ports.dst == TEAMO_NAT_TRAVERSAL;
 }
 
 #endif

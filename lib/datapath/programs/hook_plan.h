@@ -21,18 +21,29 @@ template <>
 inline constexpr std::array<std::string_view, 3> enum_names<Hook>{"ingress", "egress", "netkit"};
 
 /// What a program of ours does. A hook has at most one program of a duty.
-enum class Duty : std::uint8_t { guard, receive, transmit, recheck, clear_queue, avoid_lost_link, meter };
+enum class Duty : std::uint8_t {
+    guard,
+    receive,
+    transmit,
+    recheck,
+    clear_queue,
+    avoid_lost_link,
+    meter,
+    send_by_backup,
+    hand_in
+};
 /// As in the programs' source; the kernel cuts them to 15 letters.
 template <>
-inline constexpr std::array<std::string_view, 7> enum_names<Duty>{
-    "teamo_guard",       "teamo_receive",         "teamo_transmit", "teamo_recheck",
-    "teamo_clear_queue", "teamo_avoid_lost_link", "teamo_meter"};
+inline constexpr std::array<std::string_view, 9> enum_names<Duty>{
+    "teamo_guard",           "teamo_receive", "teamo_transmit",       "teamo_recheck", "teamo_clear_queue",
+    "teamo_avoid_lost_link", "teamo_meter",   "teamo_send_by_backup", "teamo_hand_in"};
 
 /// True for a program on a port, which is a filter of clsact: when the port moves to another network
 /// namespace, the kernel removes filters, but not programs of tcx, and the index in our tables would be that
-/// of another device there.
+/// of another device there. teamo_hand_in does nothing there (teamo_is_there()).
 constexpr bool is_of_port(Duty duty) {
-    return duty != Duty::transmit && duty != Duty::recheck && duty != Duty::meter;
+    return duty == Duty::guard || duty == Duty::receive || duty == Duty::clear_queue ||
+           duty == Duty::avoid_lost_link;
 }
 
 /// Where the program runs among those of others.

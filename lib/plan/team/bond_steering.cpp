@@ -2,6 +2,8 @@
 #include "plan/team/bond_steering.h"
 
 #include <algorithm>
+#include <functional>
+#include <iterator>
 
 namespace teamo {
 
@@ -19,9 +21,14 @@ HashFields hash_fields_of(BondPolicy policy) {
 }
 
 Unsteered BondSteering::obstacle(const View& bond) const {
-    if (bond.mode != bond_mode_xor && bond.mode != bond_mode_lacp) return Unsteered::mode;
-    if (!own_policy() || own_policy() == BondPolicy::vlan_srcmac) return Unsteered::policy;
-    if (own_policy() == BondPolicy::layer34 && bond.offloads_tls) return Unsteered::device_tls;
+    if (bond.mode == bond_mode_active_backup) {
+        if (!bond.shares_address) return Unsteered::addresses;
+        if (bond.waits) return Unsteered::delay;
+    } else {
+        if (!by_hash_) return Unsteered::mode;
+        if (!own_policy() || own_policy() == BondPolicy::vlan_srcmac) return Unsteered::policy;
+        if (own_policy() == BondPolicy::layer34 && bond.offloads_tls) return Unsteered::device_tls;
+    }
     if (bond.slaves > max_ports) return Unsteered::slaves;
     return bond.has_programs ? Unsteered::nothing : Unsteered::programs;
 }
@@ -38,8 +45,9 @@ void BondSteering::step(const View& bond, Clock::time_point now) {
         }
         policy_ = bond.policy;
     }
+    by_hash_ = bond.mode == bond_mode_xor || bond.mode == bond_mode_lacp;
     reason_ = obstacle(bond);
-    if (reason_ != Unsteered::nothing || policy_ == steering_policy || !undone_) return;
+    if (reason_ != Unsteered::nothing || !by_hash_ || policy_ == steering_policy || !undone_) return;
     if (again_) {
         reason_ = Unsteered::owner;
     } else if (now - changed_at_ < quiet) {
@@ -50,8 +58,44 @@ void BondSteering::step(const View& bond, Clock::time_point now) {
 
 std::optional<BondPolicy> BondSteering::to_write(bool attached) const {
     const bool is_ours = former_ && policy_ == steering_policy;
-    if (reason_ != Unsteered::nothing) return is_ours ? former_ : std::nullopt;
+    if (reason_ != Unsteered::nothing || !by_hash_) return is_ours ? former_ : std::nullopt;
     return attached && policy_ != steering_policy ? std::optional(steering_policy) : std::nullopt;
+}
+
+namespace {
+
+/// drivers/net/bonding/bond_main.c: bond_find_best_slave()
+std::vector<IfIndex> backups(const Links& links, const Link& bond) {
+    std::vector<const Link*> found;
+    for (const auto& [index, link] : links)
+        if (link.master == bond.index && index != bond.bond_active && link.bond_uses_link)
+            found.push_back(&link);
+    const auto rank = [&](const Link* slave) {
+        return std::pair(slave->index == bond.bond_primary, slave->bond_prio);
+    };
+    std::ranges::stable_sort(found, std::ranges::greater{}, rank);
+    std::vector<IfIndex> list;
+    std::ranges::transform(found, std::back_inserter(list), &Link::index);
+    return list;
+}
+
+} // namespace
+
+Decision chosen_by_bonding(const Links& links, const Link& bond, std::span<const Candidate> ports) {
+    const auto is_port = [ports](IfIndex slave) {
+        return std::ranges::find(ports, slave, &Candidate::port) != ports.end();
+    };
+    Decision decision;
+    for (const auto& port : ports) {
+        if (port.port == bond.bond_active) {
+            decision.active = port.port;
+            if (port.up) decision.transmit.push_back(port.port);
+        }
+        if (bond.bond_takes_all) decision.receive.push_back(port.port);
+    }
+    if (!bond.bond_takes_all) decision.receive = decision.transmit;
+    std::ranges::copy_if(backups(links, bond), std::back_inserter(decision.standby), is_port);
+    return decision;
 }
 
 std::optional<IfIndex> takeover(const Links& links, const Link& bond) {
@@ -59,15 +103,9 @@ std::optional<IfIndex> takeover(const Links& links, const Link& bond) {
     if (bond.bond_mode != bond_mode_active_backup || active == nullptr || active->has_link() ||
         bond.bond_down_delay != 0)
         return std::nullopt;
-    const Link* best = nullptr;
-    const auto rank = [&](const Link& slave) { // drivers/net/bonding/bond_main.c: bond_find_best_slave()
-        return std::pair(slave.index == bond.bond_primary, slave.bond_prio);
-    };
-    for (const auto& [index, link] : links)
-        if (link.master == bond.index && link.has_link() && link.bond_uses_link &&
-            (best == nullptr || rank(link) > rank(*best)))
-            best = &link;
-    return best == nullptr ? std::nullopt : std::optional(best->index);
+    const auto list = backups(links, bond);
+    const auto next = std::ranges::find_if(list, [&](IfIndex slave) { return links.at(slave).has_link(); });
+    return next == list.end() ? std::nullopt : std::optional(*next);
 }
 
 BondSteering::View view_of(const Links& links, const Link& bond) {
@@ -75,7 +113,9 @@ BondSteering::View view_of(const Links& links, const Link& bond) {
         std::ranges::count_if(links, [&](const auto& entry) { return entry.second.master == bond.index; });
     return {.mode = bond.bond_mode.value_or(0),
             .policy = bond.bond_policy,
-            .slaves = static_cast<std::size_t>(slaves)};
+            .slaves = static_cast<std::size_t>(slaves),
+            .shares_address = bond.bond_shares_address,
+            .waits = bond.bond_down_delay != 0};
 }
 
 void BondSteering::note_written(BondPolicy policy) {

@@ -8,6 +8,7 @@
 #include "model/attached.h"
 #include "model/config.h"
 #include "model/observation.h"
+#include "runner/runner.h"
 
 namespace teamo {
 
@@ -30,8 +31,10 @@ public:
         BondMode mode = 0;
         std::optional<BondPolicy> policy{}; ///< none: not known
         std::size_t slaves = 0;
-        bool offloads_tls = false; ///< a slave has device TLS switched on
-        bool has_programs = true;  ///< the kernel accepts the programs that steer
+        bool shares_address = true; ///< fail_over_mac is none
+        bool waits = false;         ///< downdelay is not 0
+        bool offloads_tls = false;  ///< a slave has device TLS switched on
+        bool has_programs = true;   ///< the kernel accepts the programs that steer
     };
 
     /// `former`: the policy that an earlier daemon has replaced; none: it has replaced none.
@@ -56,12 +59,17 @@ private:
     Unsteered obstacle(const View& bond) const;
 
     std::optional<BondPolicy> former_, policy_;
+    bool by_hash_ = false; ///< as the mode is
     Unsteered reason_ = Unsteered::nothing;
     bool undone_ = false; ///< another program has changed the policy
     bool again_ = false;  ///< and ours was set once more
     Clock::time_point changed_at_{};
     std::optional<Clock::time_point> deadline_;
 };
+
+/// What bonding has chosen in active-backup, as a runner would have: `standby` has the backups in the order
+/// in which bonding would choose them.
+Decision chosen_by_bonding(const Links& links, const Link& bond, std::span<const Candidate> ports);
 
 /// The slave of an active-backup bond that must become active now, because the active one has lost its link
 /// and bonding has not noticed it (miimon): that which bonding would choose. None: there is nothing to do, or

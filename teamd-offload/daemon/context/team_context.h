@@ -38,11 +38,7 @@ struct TeamContext {
     const TeamConfig& config() const { return configuration.team; }
     bool is_lacp() const { return std::holds_alternative<LacpRunner>(config().runner); }
     /// Whether one port carries, and the others wait.
-    bool is_activebackup() const {
-        const bool by_bonding =
-            datapath->is_guest() && team() != nullptr && team()->bond_mode == bond_mode_active_backup;
-        return by_bonding || std::holds_alternative<ActiveBackupRunner>(config().runner);
-    }
+    bool is_activebackup() const { return std::holds_alternative<ActiveBackupRunner>(config().runner); }
     const std::string& name() const { return configuration.team.device; }
     const Links& links() const { return observer->links(); }
     /// nullptr: there is no such device.

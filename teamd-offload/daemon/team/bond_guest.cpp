@@ -13,7 +13,25 @@ constexpr std::chrono::milliseconds end_pause{50};
 
 } // namespace
 
-void BondGuest::begin() { steering_ = BondSteering(context_.journal.now().bond_policy); }
+void BondGuest::begin() {
+    steering_ = BondSteering(context_.journal.now().bond_policy);
+    set_runner(*context_.team());
+}
+
+void BondGuest::set_runner(const Link& bond) {
+    auto& runner = context_.configuration.team.runner;
+    const bool is_backup = bond.bond_mode == bond_mode_active_backup;
+    if (is_backup == std::holds_alternative<ActiveBackupRunner>(runner)) return;
+    if (is_backup)
+        runner = ActiveBackupRunner{};
+    else
+        runner = LoadBalanceRunner{.tx_balancer = TxBalancer{}};
+}
+
+Steering BondGuest::steering() const {
+    if (ended_ || steering_.reason() != Unsteered::nothing) return Steering::off;
+    return context_.is_activebackup() ? Steering::by_backup : Steering::by_hash;
+}
 
 BondSteering::View BondGuest::view(const Link& bond) const {
     auto view = view_of(context_.links(), bond);
@@ -32,36 +50,75 @@ void BondGuest::take_over() {
     const auto& lost = *context_.link(bond.bond_active);
     const std::pair now(lost.index, lost.carrier_losses);
     if (std::exchange(taken_over_, now) == now) return;
-    const auto done = context_.control.set_bond_active(bond.index, *next);
-    takeover_failure_(context_.log, Level::warning, "active_slave: ", done);
-    if (done)
+    if (set_active(*next))
         context_.log(Level::notice, fmt::format("active slave {}: {} has lost its link",
                                                 context_.link(*next)->name, lost.name));
     static_cast<void>(context_.observer->read_now(context_.device.team));
 }
 
+Result<> BondGuest::set_active(IfIndex slave) {
+    auto done = context_.control.set_bond_active(context_.device.team, slave);
+    active_failure_(context_.log, Level::warning, "active_slave: ", done);
+    return done;
+}
+
+Result<> BondGuest::make_active(IfIndex slave) {
+    TEAMO_TRY(context_.control.set_bond_active(context_.device.team, slave));
+    static_cast<void>(context_.observer->read_now(context_.device.team));
+    return {};
+}
+
+/// While the former one has a link, a change that is not the runner's is one by hand. What bonding's option
+/// primary does is none.
+void BondGuest::follow_active() {
+    const auto& bond = *context_.team();
+    const auto before = std::exchange(active_, bond.bond_active);
+    const auto* former = context_.link(before);
+    if (!before || !active_ || active_ == before || active_ == chosen_ || active_ == bond.bond_primary)
+        return;
+    if (former != nullptr && former->has_link() && former->master == bond.index) by_hand_ = active_;
+}
+
+/// Once for each choice.
+void BondGuest::choose(std::optional<IfIndex> active) {
+    if (!active || !context_.config().chooses_active || !context_.is_activebackup()) return;
+    if (std::exchange(chosen_, *active) == *active && active_failure_.text().empty()) return;
+    if (*active == context_.team()->bond_active) return;
+    if (set_active(*active))
+        context_.log(Level::notice, fmt::format("active slave {}", context_.link(*active)->name));
+    if (context_.observer->read_now(context_.device.team)) active_ = context_.team()->bond_active;
+}
+
 void BondGuest::observe() {
     if (!context_.datapath->is_guest() || ended_ || context_.team() == nullptr) return;
+    set_runner(*context_.team());
     take_over();
     if (context_.team() == nullptr) return;
+    follow_active();
     // An event from before our own change must not look like another program's.
     if (steering_.former() && context_.team()->bond_policy != steering_policy)
         if (!context_.observer->read_now(context_.device.team)) return;
     steering_.step(view(*context_.team()), Clock::now());
     context_.journal.edit().bond_policy = steering_.former();
-    auto& runner = std::get<LoadBalanceRunner>(context_.configuration.team.runner);
-    if (const auto policy = steering_.own_policy()) runner.tx_hash = hash_fields_of(*policy);
-    const bool steers = steering_.reason() == Unsteered::nothing;
+    auto* runner = std::get_if<LoadBalanceRunner>(&context_.configuration.team.runner);
+    if (const auto policy = steering_.own_policy(); policy && runner != nullptr)
+        runner->tx_hash = hash_fields_of(*policy);
     // The policy first: without the program bonding would use the packets' own hashes.
-    if (!steers) settle();
-    if (auto done = context_.datapath->steer(steers); !done)
+    if (steering() != Steering::by_hash) settle_policy();
+    if (auto done = context_.datapath->steer(steering()); !done)
         context_.log(Level::error, fmt::format("cannot update the datapath: {}", done.error().text));
     const auto level = steering_.reason() == Unsteered::waits ? Level::notice : Level::warning;
-    reason_(context_.log, level, "", steers ? std::string() : text_of(*status()));
+    const bool is_fine = steering_.reason() == Unsteered::nothing;
+    reason_(context_.log, level, "", is_fine ? std::string() : text_of(*status()));
 }
 
-void BondGuest::settle() {
+void BondGuest::settle(std::optional<IfIndex> active) {
     if (!context_.datapath->is_guest() || ended_ || context_.team() == nullptr) return;
+    choose(active);
+    if (context_.team() != nullptr) settle_policy();
+}
+
+void BondGuest::settle_policy() {
     const auto policy = steering_.to_write(context_.datapath->steers());
     if (!policy) {
         patience_.reset();
@@ -111,7 +168,7 @@ void BondGuest::end() {
         if (!steering_.former())
             context_.log(Level::info, fmt::format("xmit_hash_policy is {} again", name_of(*former)));
     }
-    if (auto done = context_.datapath->steer(false); !done)
+    if (auto done = context_.datapath->steer(Steering::off); !done)
         context_.log(Level::warning, fmt::format("{}: {}", context_.name(), done.error().text));
 }
 

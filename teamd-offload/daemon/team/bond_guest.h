@@ -18,10 +18,15 @@ public:
 
     /// After the journal was read: the policy that an earlier daemon has replaced.
     void begin();
-    /// Before the reconciler: what the bond is like now decides the hash, and whether the tables are used.
+    /// Before the reconciler: what the bond is like now decides runner and hash, and whether the tables are
+    /// used.
     void observe();
-    /// After it, when the program is there: sets the policy.
-    void settle();
+    /// After it, when the program is there: sets the policy. `active`: the runner's active port.
+    void settle(std::optional<IfIndex> active = std::nullopt);
+    /// By request: makes a slave of an active-backup bond active.
+    Result<> make_active(IfIndex slave);
+    /// The slave that another program has made active, once; the configured runner follows it.
+    std::optional<IfIndex> take_active_by_hand() { return std::exchange(by_hand_, std::nullopt); }
     /// At the stop: the policy as it was, then the program goes.
     void end();
     std::optional<Clock::time_point> deadline() const;
@@ -30,7 +35,13 @@ public:
 
 private:
     BondSteering::View view(const Link& bond) const;
+    void set_runner(const Link& bond);
+    Steering steering() const;
     void take_over();
+    void follow_active();
+    void choose(std::optional<IfIndex> active);
+    Result<> set_active(IfIndex slave);
+    void settle_policy();
     bool write(BondPolicy policy);
 
     TeamContext& context_;
@@ -39,10 +50,12 @@ private:
     BondSteering steering_;
     bool ended_ = false;
     LogOnce reason_;                   ///< why it is not steered
-    LogOnce failure_;                  ///< of the last write
+    LogOnce failure_;                  ///< of the last write of the policy
     std::optional<Patience> patience_; ///< after a failure
-    LogOnce takeover_failure_;
+    LogOnce active_failure_;
     std::pair<IfIndex, std::uint32_t> taken_over_{}; ///< the slave that lost its link, and how often then
+    IfIndex active_{}, chosen_{};                    ///< as last seen, and as last chosen by the runner
+    std::optional<IfIndex> by_hand_;
 };
 
 } // namespace teamo

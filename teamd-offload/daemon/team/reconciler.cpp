@@ -2,6 +2,7 @@
 #include "daemon/team/reconciler.h"
 
 #include "kernel/files/device_files.h"
+#include "plan/team/bond_steering.h"
 #include "plan/team/make_plan.h"
 
 #include <linux/if_ether.h>
@@ -42,6 +43,7 @@ void Reconciler::run() {
     if (context_.team() == nullptr) return; // removed meanwhile
     const auto team = team_before_loss();
     follow_address(team);
+    if (started_ != context_.config().runner.index()) start_runner(); // a bond of others has another mode
     decide();
     auto next = plan(team);
     subsystems_.balancing->hold(tables_, next.tables);
@@ -86,6 +88,7 @@ void Reconciler::start_runner() {
     auto& system = context_.journal.edit().lacp_system;
     if (context_.is_lacp() && !system) system = context_.team()->address;
     runner_ = make_runner(context_.config().runner, runner_start());
+    started_ = context_.config().runner.index();
 }
 
 RunnerStart Reconciler::runner_start() const {
@@ -95,6 +98,8 @@ RunnerStart Reconciler::runner_start() const {
                       .system = journal.lacp_system.value_or(MacAddress{}),
                       .can_only_receive = context_.datapath->can_only_receive(),
                       .lacp_memory = {}};
+    if (context_.datapath->is_guest() && context_.team()->bond_active)
+        start.active = context_.team()->bond_active;
     for (const auto& port : journal.ports) {
         const auto* link = context_.link(port.index);
         // A link that was lost meanwhile begins anew.
@@ -110,9 +115,13 @@ void Reconciler::decide() {
     if (context_.is_lacp() && !context_.team()->is_up())
         for (auto& candidate : candidates)
             candidate.up = false;
+    const bool is_guest = context_.datapath->is_guest();
+    if (is_guest && context_.is_activebackup() && !context_.config().chooses_active) {
+        decision_ = chosen_by_bonding(context_.links(), *context_.team(), candidates);
+        return;
+    }
     decision_ = step(runner_, candidates, Clock::now());
-    if (context_.datapath->is_guest())
-        decision_.receive = decision_.transmit; // a slave that is BACKUP does neither
+    if (is_guest) decision_.receive = decision_.transmit; // a slave that is BACKUP does neither
 }
 
 lacp::System* Reconciler::lacp() {

@@ -68,6 +68,7 @@ private:
     const UpperDevices& uppers_;
     DeviceChanges changes_;
     Runner runner_;
+    std::size_t started_ = 0; ///< the index of the configured runner that runner_ was made for
     Decision decision_;
     Tables tables_;
     std::map<IfIndex, std::uint32_t> different_mtus_; ///< ports whose MTU was not the team's at the last pass

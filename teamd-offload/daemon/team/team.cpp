@@ -250,9 +250,7 @@ void Team::pass() {
     if (!update_ports()) return;
     subsystems.lacp_frames->listen(lacp_ports());
     subsystems.lacp_frames->read_all();
-    guest.observe();
-    reconciler.run();
-    guest.settle();
+    reconcile();
     subsystems.lacp_frames->send_due(); // also the last one of a port that is leaving
     bool changed = ports.update_membership();
     // Events that were read meanwhile: a device that has the index of a port now must not get its settings.
@@ -260,15 +258,19 @@ void Team::pass() {
     changed = uppers.update() || changed;
     if (changed) ports.step_watches();
     changed = subsystems.offloads->step(Clock::now()) || changed;
-    if (changed) {
-        guest.observe();
-        reconciler.run();
-        guest.settle();
-    }
+    if (changed) reconcile();
     context.journal.save();
     inform_subsystems();
     // Parts that ran before an event was read have not seen it: run the pass again.
     set_timer(context.observer->events_taken() != events);
+}
+
+void Team::reconcile() {
+    guest.observe();
+    if (const auto chosen = guest.take_active_by_hand())
+        static_cast<void>(reconciler.choose_active(*chosen)); // only a configured runner can
+    reconciler.run();
+    guest.settle(reconciler.decision().active);
 }
 
 /// Updates the ports from the observer. False: the team's device is gone.

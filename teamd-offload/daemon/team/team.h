@@ -77,6 +77,7 @@ private:
     Result<> attach_to_bond();
     void remove_device(Clock::time_point until);
     void pass();
+    void reconcile();
     bool update_ports();
     std::vector<LacpFrames::Port> lacp_ports();
     void inform_subsystems();

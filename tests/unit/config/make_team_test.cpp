@@ -64,6 +64,9 @@ TEST(ConfigReader, leaves_a_bond_of_others_its_interrupts_and_balances_it) {
     EXPECT_EQ(read.interrupts.policy, InterruptPolicy::off);
     EXPECT_EQ(team(R"({"attach": true, "interrupts": {"policy": "unique"}})").interrupts.policy,
               InterruptPolicy::unique);
+    EXPECT_FALSE(read.chooses_active);
+    EXPECT_TRUE(team(R"({"attach": true, "runner": {"name": "activebackup"}})").chooses_active);
+    EXPECT_FALSE(team(R"({"runner": {"name": "activebackup"}})").chooses_active);
     // The document is read again after each `port config update`.
     const auto first = read_configuration("{}", "bond0", /*attach=*/true);
     ASSERT_TRUE(first.configuration);

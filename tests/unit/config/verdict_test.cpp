@@ -48,6 +48,8 @@ TEST(ConfigVerdict, checks_global_options) {
         {R"({"link_watch_policy": true})", tolerated},
         {R"({"attach": true, "ports": {"eth1": {"prio": 1}}, "interrupts": {"policy": "unique"}})", good},
         {R"({"attach": true, "runner": {"name": "lacp"}})", refused},
+        {R"({"attach": true, "runner": {"name": "activebackup"}})", good},
+        {R"({"attach": true, "runner": {"name": "activebackup", "hwaddr_policy": "by_active"}})", refused},
         {R"({"attach": true, "hwaddr": "52:54:00:aa:bb:cc"})", refused},
         {R"({"attach": false, "runner": {"name": "lacp"}})", good},
         {R"({"attach": 1})", refused},

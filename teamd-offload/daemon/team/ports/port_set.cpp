@@ -202,7 +202,7 @@ bool PortSet::update_membership() {
 }
 
 bool PortSet::join_added_by_others() {
-    if (!context_.datapath->kernel_manages_ports()) return false;
+    if (ends_ || !context_.datapath->kernel_manages_ports()) return false;
     std::vector<Link> added;
     for (const auto& [index, link] : context_.links())
         if (entries_.is_added_by_others(link) && !returned_.contains(index) &&

@@ -9,7 +9,8 @@ namespace teamo {
 /// In 802.3ad a slave outside the active aggregator has a link and does not carry.
 bool PortSet::is_unused_by_bond(const TeamPort& port) const {
     const auto* link = context_.link(port.index);
-    return context_.datapath->is_guest() && link != nullptr && link->bond_backup;
+    return context_.datapath->is_guest() && !context_.is_activebackup() && link != nullptr &&
+           link->bond_backup;
 }
 
 std::vector<Candidate> PortSet::candidates() const {

@@ -130,9 +130,13 @@ TEST(Findings, say_why_a_bond_of_others_is_not_steered) {
     for (const auto& [why, severity] : {std::pair{Unsteered::mode, "note team0"},
                                         {Unsteered::waits, "note team0"},
                                         {Unsteered::owner, "warning team0"},
-                                        {Unsteered::slaves, "warning team0"}}) {
+                                        {Unsteered::slaves, "warning team0"},
+                                        {Unsteered::programs, "warning team0"},
+                                        {Unsteered::addresses, "note team0"},
+                                        {Unsteered::delay, "note team0"}}) {
         readings.state.attached->unsteered = why;
         EXPECT_THAT(seen(readings), ElementsAre(severity)) << name_of(why);
+        EXPECT_THAT(all_findings(readings), testing::Each(Field(&Finding::fix, testing::Not(IsEmpty()))));
     }
 }
 

@@ -99,8 +99,14 @@ TEST(BondSteering, watches_what_it_cannot_steer) {
         return steering.reason();
     };
     auto view = bond(BondPolicy::layer34);
-    view.mode = 1;
+    view.mode = bond_mode_round_robin;
     EXPECT_EQ(Unsteered::mode, reason(view));
+    view.mode = bond_mode_active_backup;
+    EXPECT_EQ(Unsteered::nothing, reason(view));
+    view.shares_address = false;
+    EXPECT_EQ(Unsteered::addresses, reason(view));
+    view.shares_address = view.waits = true;
+    EXPECT_EQ(Unsteered::delay, reason(view));
     EXPECT_EQ(Unsteered::policy, reason(bond(BondPolicy::vlan_srcmac)));
     EXPECT_EQ(Unsteered::policy, reason(bond(std::nullopt)));
     view = bond(BondPolicy::layer34);
@@ -127,6 +133,22 @@ TEST(BondSteering, puts_the_policy_back_when_it_cannot_steer_any_more) {
     view.slaves = 8;
     steering.step(view, begun);
     EXPECT_EQ(steering_policy, steering.to_write(true));
+}
+
+TEST(BondSteering, writes_no_policy_in_active_backup) {
+    auto view = bond(BondPolicy::layer23);
+    view.mode = bond_mode_active_backup;
+    auto steering = steered();
+    view.policy = steering_policy;
+    steering.step(view, begun); // the mode has changed: the former policy comes back
+    EXPECT_EQ(BondPolicy::layer23, steering.to_write(true));
+    steering.note_written(BondPolicy::layer23);
+    for (const auto policy : {BondPolicy::layer23, BondPolicy::layer34, BondPolicy::layer2}) {
+        view.policy = policy;
+        steering.step(view, begun + 1min);
+        EXPECT_EQ(Unsteered::nothing, steering.reason());
+        EXPECT_EQ(std::nullopt, steering.to_write(true));
+    }
 }
 
 TEST(BondSteering, keeps_together_what_the_policy_does) {
@@ -167,6 +189,29 @@ TEST(BondTakeover, chooses_as_bonding_does_when_the_active_slave_has_no_link) {
     links[IfIndex{9}].bond_mode = bond_mode_xor;
     links[IfIndex{3}].flags = links[IfIndex{9}].flags;
     EXPECT_EQ(std::nullopt, next());
+}
+
+TEST(BondTakeover, follows_the_choice_of_bonding) {
+    auto links = backup_bond();
+    std::vector<Candidate> ports;
+    for (const std::uint32_t number : {1, 2, 3})
+        ports.push_back({.port = IfIndex{number}, .up = true});
+    const auto chosen = [&] { return chosen_by_bonding(links, links.at(IfIndex{9}), ports); };
+    const std::vector<IfIndex> first{IfIndex{1}}, second_and_third{IfIndex{2}, IfIndex{3}};
+    EXPECT_EQ(
+        (Decision{.transmit = first, .receive = first, .standby = second_and_third, .active = IfIndex{1}}),
+        chosen());
+    links[IfIndex{3}].bond_prio = 1;
+    EXPECT_EQ((std::vector<IfIndex>{IfIndex{3}, IfIndex{2}}), chosen().standby);
+    // Backups that bonding lets receive anyway are not handed in.
+    links[IfIndex{9}].bond_takes_all = true;
+    EXPECT_EQ((std::vector<IfIndex>{IfIndex{1}, IfIndex{2}, IfIndex{3}}), chosen().receive);
+    ports[0].up = false;
+    EXPECT_EQ(IfIndex{1}, chosen().active);
+    EXPECT_TRUE(chosen().transmit.empty());
+    // Not a port yet.
+    ports.pop_back();
+    EXPECT_EQ(std::vector<IfIndex>{IfIndex{2}}, chosen().standby);
 }
 
 } // namespace
