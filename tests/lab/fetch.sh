@@ -40,7 +40,7 @@ END
 fetch() {
     local suite=$1 folder=$2
     shift 2
-    [ ! -e "$cache/$folder.done" ] || return 0
+    [ "$(cat "$cache/$folder.done" 2>/dev/null)" != "$*" ] || return 0
     say "downloading $* ($suite), only once"
     local downloads
     downloads=$(mktemp -d "$cache/download.XXXXXX")
@@ -49,7 +49,7 @@ fetch() {
     local file
     for file in "$downloads"/*.deb; do dpkg-deb -x "$file" "$cache/$folder"; done
     rm -rf "$downloads"
-    touch "$cache/$folder.done"
+    echo "$*" >"$cache/$folder.done"
 }
 
 # The packages with the kernel that linux-image-amd64 of a suite depends on: one, or since 7.x its image and its modules.
@@ -83,7 +83,7 @@ ln -sf "$(cd "$cache/tools" && find . -path '*bin/busybox' -type f | head -n 1)"
 # Never installed: as a service it would move the interrupts of this machine.
 fetch "$own" irqbalance irqbalance
 # Likewise the network managers and ifupdown; networkd is part of the systemd package.
-fetch "$own" network-managers udev network-manager libnm0 libndp0 ifupdown vlan isc-dhcp-client
+fetch "$own" network-managers udev network-manager libnm0 libndp0 ifupdown ifenslave vlan isc-dhcp-client
 # QEMU has igb, and an e1000e that reports a lost link, since 8.0: Debian 12's is older, so that of its backports is used,
 # with the libraries of the machine's own QEMU.
 [ "$own" = bookworm ] || exit 0

@@ -5,10 +5,12 @@
 //
 // lab: Attach.* *AttachedBond.* AttachedBackup.* in -k newest -p 2, 90 s
 // lab: *AttachedBond.* AttachedBackup.* in -k 6.1 -p 2, 60 s
+#include "lab/bonds.h"
 #include "lab/guest.h"
 #include "support/daemon/process.h"
 #include "support/daemon/team_under_test.h"
 #include "support/net/links.h"
+#include "support/traffic/flows.h"
 #include "support/traffic/traffic.h"
 
 #include <arpa/inet.h>
@@ -33,103 +35,8 @@ using testing::AnyOf;
 using testing::HasSubstr;
 using testing::MatchesRegex;
 
-constexpr unsigned slaves = 4;
-constexpr const char* near_address = "10.5.0.1";
-constexpr const char* far_address = "10.5.0.2";
+constexpr unsigned slaves = Bonded::slaves;
 const std::string attach = R"({"device": "bond0", "attach": true})";
-
-/// Of a bridge.
-std::string without_timers(const std::string& settings) {
-    return std::regex_replace(settings, std::regex("\"[a-z_]*timer\": [0-9.]*"), "");
-}
-
-/// bond0 over p0 to p3, and the same at the far end, with a VLAN on both and a bridge on the near one.
-class Bonded {
-public:
-    explicit Bonded(const std::string& mode) : mode_(mode) {
-        for (unsigned number = 0; number < slaves; ++number)
-            in_guest(fmt::format("ip link add p{0} type veth peer name f{0} netns {1}", number, far_.path()));
-        make();
-        make_end(far_, "f");
-        far_.ip(fmt::format("link add link bond0 name bond0.7 type vlan id 7\naddr add {}/24 dev bond0.7\n"
-                            "link set bond0.7 up",
-                            far_address));
-        await_path();
-    }
-    Bonded(const Bonded&) = delete;
-    Bonded& operator=(const Bonded&) = delete;
-    ~Bonded() {
-        static_cast<void>(sh(NetNs::current(), "ip link del br0; ip link del bond0; "
-                                               "for port in p0 p1 p2 p3; do ip link del $port; done"));
-    }
-
-    /// The near end, as a program makes it.
-    void make() const {
-        make_end(NetNs::current(), "p");
-        in_guest(
-            fmt::format("ip link add br0 type bridge; ip link add link bond0 name bond0.7 type vlan id 7; "
-                        "ip link set bond0.7 master br0; ip addr add {}/24 dev br0; "
-                        "ip link set bond0.7 up; ip link set br0 up",
-                        near_address));
-    }
-    void remove() const { in_guest("ip link del br0; ip link del bond0"); }
-    void await_path() const {
-        if (!reaches(NetNs::current(), far_address, 15s)) throw SetupError("the bond does not carry");
-        if (mode_ == "802.3ad" && !becomes(slaves, [this] { return collecting(); }, 15s))
-            throw SetupError("LACP does not aggregate all slaves");
-    }
-
-    const NetNs& far() const { return far_; }
-    /// The far ends whose partner LACP knows, and which collect and distribute: 0x3f.
-    unsigned collecting() const {
-        unsigned count = 0;
-        for (unsigned number = 0; number < slaves; ++number)
-            if (must(far_, fmt::format("ip -d link show f{}", number)).find("ad_actor_oper_port_state 63") !=
-                std::string::npos)
-                ++count;
-        return count;
-    }
-    /// What the near end is like.
-    static std::string settings() {
-        std::string all;
-        for (const auto* device : {"bond0", "p0", "p1", "p2", "p3", "br0", "bond0.7"})
-            all += snapshot(NetNs::current(), device) + in_guest(fmt::format("ethtool -k {}", device));
-        return without_timers(all);
-    }
-    Stream::Way way(unsigned rate = 10'000) const {
-        return {.from = &here_, .to = &far_, .address = far_address, .rate = rate};
-    }
-    /// The slave that sends most now.
-    static std::string busiest() {
-        std::vector<std::uint64_t> before;
-        const auto sent = [](unsigned number) {
-            return counters(NetNs::current(), fmt::format("p{}", number)).tx_packets;
-        };
-        for (unsigned number = 0; number < slaves; ++number)
-            before.push_back(sent(number));
-        std::this_thread::sleep_for(100ms);
-        unsigned most = 0;
-        std::uint64_t packets = 0;
-        for (unsigned number = 0; number < slaves; ++number)
-            if (const auto now = sent(number) - before[number]; now > packets) {
-                packets = now;
-                most = number;
-            }
-        return fmt::format("p{}", most);
-    }
-
-private:
-    void make_end(const NetNs& in, const char* port) const {
-        in.ip(fmt::format("link add bond0 type bond mode {} miimon 100 xmit_hash_policy layer2+3 {}", mode_,
-                          mode_ == "802.3ad" ? "lacp_rate fast" : ""));
-        for (unsigned number = 0; number < slaves; ++number)
-            in.ip(fmt::format("link set {0}{1} down\nlink set {0}{1} master bond0", port, number));
-        in.ip("link set bond0 up");
-    }
-
-    std::string mode_;
-    NetNs here_ = NetNs::current(), far_ = NetNs::create();
-};
 
 std::string policy() {
     return in_guest("ip -d link show bond0 | grep -o 'xmit_hash_policy [^ ]*' | cut -d' ' -f2 | tr -d '\\n'");
@@ -165,6 +72,10 @@ TEST_P(AttachedBond, is_steered_under_traffic_and_left_as_it_was) {
     const auto before = bonded.settings();
     const bool has_tcx = is_at_least(6, 6);
     Stream stream(bonded.way());
+    const BulkFlows bulk({.from = &bonded.here(),
+                          .to = &bonded.far(),
+                          .address = far_address,
+                          .rates = std::vector(16, 20e3)});
     ASSERT_TRUE(stream.flows(2000));
     {
         TeamUnderTest team(attach, {}, "bond0");
@@ -175,6 +86,8 @@ TEST_P(AttachedBond, is_steered_under_traffic_and_left_as_it_was) {
             EXPECT_TRUE(team.await_item(fmt::format("ports.p{}.datapath.transmits", number), "true"));
         const auto bucket = bucket_of_stream(team);
         const auto first = stream.next();
+        const auto out_of_order = [&bonded] { return tcp_counters(bonded.far()).at("TCPOFOQueue"); };
+        const auto before_moves = out_of_order();
         for (unsigned number = 0; number < slaves; ++number) {
             const auto port = fmt::format("p{}", number);
             const auto moved = team.teamoctl({"balance", "move", bucket, port, "now"});
@@ -184,6 +97,8 @@ TEST_P(AttachedBond, is_steered_under_traffic_and_left_as_it_was) {
         }
         const auto tally = stream.tally(first, stream.next() - 1000);
         EXPECT_EQ(0U, tally.lost) << text_of(tally);
+        EXPECT_EQ(0U, tally.reordered);
+        EXPECT_EQ(before_moves, out_of_order());
         EXPECT_EQ(0, team.stop());
     }
     EXPECT_EQ("layer2+3", policy());
@@ -229,6 +144,11 @@ TEST_P(AttachedBond, avoids_a_lost_link_without_the_daemon) {
     }
     stream.stop();
     EXPECT_EQ("encap3+4", policy());
+    if (GetParam() == std::string("802.3ad")) {
+        // LACP is the kernel's, and its partners time out after three seconds (lacp_rate fast).
+        std::this_thread::sleep_for(std::getenv("TEAMO_LONG") == nullptr ? 4s : 600s);
+        EXPECT_EQ(slaves, bonded.collecting());
+    }
     team.kill();
     team.start();
     ASSERT_TRUE(is_steered(team));
@@ -354,53 +274,6 @@ TEST(Attach, leaves_the_bond_as_its_owner_wants_it_after_random_changes) {
     EXPECT_EQ(0, team.stop());
     EXPECT_EQ(owner.policy(), policy());
 }
-
-/// bond0 over p0 and p1 in active-backup, in a bridge; their far ends in a bridge, as in a switch.
-class BackedUp {
-public:
-    explicit BackedUp(unsigned miimon, const std::string& options = "") {
-        in_guest(fmt::format("for i in 0 1; do ip link add p$i type veth peer name f$i netns {}; done",
-                             far_.path()));
-        far_.ip(fmt::format("link add br0 type bridge mcast_snooping 0\nlink set f0 master br0 up\n"
-                            "link set f1 master br0 up\naddr add {}/24 dev br0\nlink set br0 up",
-                            far_address));
-        in_guest(fmt::format("ip link add bond0 type bond mode active-backup miimon {} {}; "
-                             "for i in 0 1; do ip link set p$i master bond0; done; ip link set bond0 up; "
-                             "ip link add br0 type bridge mcast_snooping 0; ip link set bond0 master br0; "
-                             "ip addr add {}/24 dev br0; ip link set br0 up",
-                             miimon, options, near_address));
-        for (const auto* device : {"p0", "p1"})
-            await_operation(here_, device);
-        if (!reaches(here_, far_address, 15s)) throw SetupError("the bond does not carry");
-    }
-    BackedUp(const BackedUp&) = delete;
-    BackedUp& operator=(const BackedUp&) = delete;
-    ~BackedUp() {
-        static_cast<void>(sh(here_, "ip link del br0; ip link del bond0; ip link del p0; ip link del p1"));
-    }
-
-    Stream::Way out() const { return {.from = &here_, .to = &far_, .address = far_address, .rate = 5000}; }
-    Stream::Way in() const {
-        return {.from = &far_, .to = &here_, .address = near_address, .rate = 5000, .port = 5002};
-    }
-    std::string settings() const {
-        return without_timers(snapshot(here_, "bond0") + snapshot(here_, "p0") + snapshot(here_, "p1"));
-    }
-    void plug(const std::string& port, const char* how) const {
-        must(far_, fmt::format("ip link set f{} {}", port.substr(1), how));
-    }
-    static std::string active() {
-        return in_guest("cat /sys/class/net/bond0/bonding/active_slave | tr -d '\\n'");
-    }
-    static std::string other(const std::string& port) { return port == "p0" ? "p1" : "p0"; }
-    static std::uint64_t sent(const std::string& port) { return counters(NetNs::current(), port).tx_packets; }
-    static std::uint64_t dropped(const std::string& port) {
-        return counters(NetNs::current(), port).tx_dropped;
-    }
-
-private:
-    NetNs here_ = NetNs::current(), far_ = NetNs::create();
-};
 
 /// Bonding would notice the lost link within a minute.
 TEST(AttachedBackup, becomes_active_as_soon_as_the_active_slave_has_lost_its_link) {
