@@ -68,10 +68,10 @@ _teamoctl() {
         'port remove'* | 'config reload'*) choices+=' -n --dry-run' ;;
         esac
     elif ((${#words[@]} == 0)); then
-        choices="$(_teamoctl_teams) help bench import metrics replace"
+        choices="$(_teamoctl_teams) help bench import metrics"
     elif [[ ${words[*]} == import ]]; then
         choices='bond teamd'
-    elif [[ ${words[*]} == 'import bond' || ${words[*]} == replace ]]; then
+    elif [[ ${words[*]} == 'import bond' ]]; then
         choices=$(_teamoctl_bonds)
     elif [[ ${words[*]} == 'import teamd'* ]]; then
         compopt -o default

@@ -334,19 +334,6 @@ without a counterpart are named on standard error.)"},
          .text = R"(Reads JSON files of teamd as teamd-offload would, and reports what each team is
 here and what is wrong. Without FILE it reads those in /etc/teamd, and what the
 teams run with now. Exits with 1 if one of them would not start.)"},
-        {.path = "replace",
-         .parameters = {"BOND"},
-         .optional = "[TEAM [FILE]]",
-         .max_optional = 2,
-         .alone = replace_bond,
-         .summary = "put a team in the place of a bond",
-         .text = R"(Puts a team in the place of a bond that is in use, without a pause in its
-traffic: a part of the ports moves, then addresses and routes, then the other
-ports. TEAM is the first free "teamN" without a configuration if it is not
-given. The configuration is /etc/teamd-offload/TEAM.conf or FILE, made from the
-bond if the file is not there; the MAC address of the bond is added. With FILE
-the daemon is not started by systemd. If a step fails before the bond is
-removed, the bond is as before.)"},
         {.path = "bench",
          .optional = "[ARGUMENT...]",
          .max_optional = max_command_words,

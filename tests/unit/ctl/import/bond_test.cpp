@@ -211,7 +211,7 @@ TEST(ImportBond, refuses_a_value_that_bonding_does_not_have) {
 }
 
 TEST(ImportBond, document_has_each_option) {
-    std::ifstream page(TEAMO_SOURCE_DIR "/docs/moving.md");
+    std::ifstream page(TEAMO_SOURCE_DIR "/docs/bonding-options.md");
     std::vector<std::string> rows, expected;
     for (std::string line; std::getline(page, line);)
         if (line.starts_with("| `")) rows.push_back(line);
