@@ -2,9 +2,11 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
 # Bonds that NetworkManager, systemd-networkd and ifupdown made, with a VLAN on top: the unit without a file attaches to
-# each, in whatever order the two start, follows what the owner does, and leaves the bond as it was.
+# each, in whatever order the two start, follows what the owner does, and leaves the bond as it was. Each round is as
+# after a boot: there is no bond and no daemon.
 #
-# lab: bond_owners_test.sh in -k newest -p 3 -s, 150 s
+# lab: bond_owners_test.sh in -k newest -p 3 -s, 200 s, long
+# lab: bond_owners_test.sh in -k 6.1 -s, 200 s, long
 set -euo pipefail
 . "${BASH_SOURCE%/*}/unit.sh"
 unit=teamd-offload@bond0.service
@@ -118,7 +120,7 @@ owner_again() {
 owner_down() { nmcli connection delete bond0.7 a1 a2 bond0 >/dev/null; systemctl stop NetworkManager; }
 own NetworkManager 802.3ad layer2+3
 
-# ---- ifupdown, with a bridge and a guest's device on top
+# ---- ifupdown
 watched="-u networking"
 mkdir -p /run/network
 cat >/etc/network/interfaces <<'END'

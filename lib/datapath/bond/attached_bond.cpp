@@ -95,8 +95,7 @@ Result<> AttachedBond::detach_port(IfIndex port, bool /*made_clsact*/) {
 Result<> AttachedBond::apply(const Tables& tables) {
     tables_ = tables;
     if (!programs_ || how_ == Steering::off) return {};
-    TEAMO_TRY(programs_->apply(tables));
-    if (how_ == Steering::by_backup) TEAMO_TRY(hand_in(tables));
+    TEAMO_TRY(how_ == Steering::by_backup ? help_bonding(tables) : programs_->apply(tables));
     if (attached_ || tables.transmit == 0) return {};
     const int program = how_ == Steering::by_hash ? programs_->transmit() : programs_->send_by_backup();
     TEAMO_TRY(hooks_.attach(bond_, Hook::egress, egress_duty(how_), Order::first, program));
@@ -105,11 +104,18 @@ Result<> AttachedBond::apply(const Tables& tables) {
     return {};
 }
 
-/// A backup carries nothing, so that clsact, which kernels before 6.6 need, costs no packet there.
-Result<> AttachedBond::hand_in(const Tables& tables) {
+Result<> AttachedBond::help_bonding(Tables tables) {
+    // What bonding itself delivers is not handed in: with all_slaves_active what a backup receives. The
+    // active slave may be a backup when no daemon runs.
+    if (tables.receive == tables.transmit) tables.receive = 0;
+    TEAMO_TRY(programs_->apply(tables));
     for (const auto slot : tables.standby) {
         const auto port = tables.ports[slot.value];
         if (!port || handing_[port]) continue;
+        // A backup carries nothing, so that clsact, which kernels before 6.6 need, costs no packet there.
+        if ((tables.transmit & bit(slot)) != 0 &&
+            TEAMO_TRY(hooks_.makes_clsact(port, Hook::ingress, Duty::hand_in)))
+            continue;
         TEAMO_TRY(hooks_.attach(port, Hook::ingress, Duty::hand_in, Order::first, programs_->hand_in()));
         handing_[port] = true;
     }

@@ -45,7 +45,7 @@ public:
     bool has_moved(std::uint8_t bucket) const override { return !programs_ || programs_->has_moved(bucket); }
 
 private:
-    Result<> hand_in(const Tables& tables);
+    Result<> help_bonding(Tables tables);
     AttachedBond(DevicePrograms& hooks, SlaveCounters counters)
         : hooks_(hooks), counters_(std::move(counters)) {}
 

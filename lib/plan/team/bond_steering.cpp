@@ -91,9 +91,7 @@ Decision chosen_by_bonding(const Links& links, const Link& bond, std::span<const
             decision.active = port.port;
             if (port.up) decision.transmit.push_back(port.port);
         }
-        if (bond.bond_takes_all) decision.receive.push_back(port.port);
     }
-    if (!bond.bond_takes_all) decision.receive = decision.transmit;
     std::ranges::copy_if(backups(links, bond), std::back_inserter(decision.standby), is_port);
     return decision;
 }

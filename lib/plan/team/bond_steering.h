@@ -67,8 +67,8 @@ private:
     std::optional<Clock::time_point> deadline_;
 };
 
-/// What bonding has chosen in active-backup, as a runner would have: `standby` has the backups in the order
-/// in which bonding would choose them.
+/// What bonding has chosen in active-backup, as a runner would have, but for `receive`: `standby` has the
+/// backups in the order in which bonding would choose them.
 Decision chosen_by_bonding(const Links& links, const Link& bond, std::span<const Candidate> ports);
 
 /// The slave of an active-backup bond that must become active now, because the active one has lost its link

@@ -116,12 +116,17 @@ void Reconciler::decide() {
         for (auto& candidate : candidates)
             candidate.up = false;
     const bool is_guest = context_.datapath->is_guest();
-    if (is_guest && context_.is_activebackup() && !context_.config().chooses_active) {
-        decision_ = chosen_by_bonding(context_.links(), *context_.team(), candidates);
-        return;
-    }
-    decision_ = step(runner_, candidates, Clock::now());
-    if (is_guest) decision_.receive = decision_.transmit; // a slave that is BACKUP does neither
+    decision_ = is_guest && context_.is_activebackup() && !context_.config().chooses_active
+                    ? chosen_by_bonding(context_.links(), *context_.team(), candidates)
+                    : step(runner_, candidates, Clock::now());
+    if (!is_guest) return;
+    // Without a daemon bonding may change the active slave, which is then a backup.
+    if (decision_.active) decision_.standby.push_back(*decision_.active);
+    // A slave that is BACKUP does neither, unless bonding lets all receive.
+    decision_.receive = decision_.transmit;
+    if (context_.is_activebackup() && context_.team()->bond_takes_all)
+        for (const auto& port : candidates)
+            decision_.receive.push_back(port.port);
 }
 
 lacp::System* Reconciler::lacp() {

@@ -322,9 +322,12 @@ TEST(AttachedBackup, carries_before_bonding_has_noticed) {
         const auto before = bonded.settings();
         TeamUnderTest team(attach, {}, "bond0");
         ASSERT_TRUE(team.await_item("attached.steered", "true"));
-        const auto port = BackedUp::active(), other = BackedUp::other(port);
         for (const int signal : {SIGSTOP, SIGKILL}) {
             team.signal(signal);
+            // Without a daemon bonding may have changed the active slave. Before tcx that one cannot hand in.
+            if (signal == SIGKILL && is_at_least(6, 6))
+                in_guest("ip link set bond0 type bond active_slave " + BackedUp::other(BackedUp::active()));
+            const auto port = BackedUp::active(), other = BackedUp::other(port);
             Stream out(bonded.out()), in(bonded.in());
             ASSERT_TRUE(out.flows(1000) && in.flows(1000));
             const auto first = out.next(), dropped = BackedUp::dropped(port);
@@ -353,6 +356,7 @@ TEST(AttachedBackup, carries_before_bonding_has_noticed) {
         ASSERT_TRUE(team.await_item("attached.steered", "true"));
         EXPECT_EQ(0, team.stop());
         if (is_at_least(6, 6)) {
+            in_guest("ip link set bond0 type bond active_slave p0"); // as at first
             EXPECT_EQ("", difference(before, bonded.settings()));
         }
     }

@@ -199,13 +199,10 @@ TEST(BondTakeover, follows_the_choice_of_bonding) {
     const auto chosen = [&] { return chosen_by_bonding(links, links.at(IfIndex{9}), ports); };
     const std::vector<IfIndex> first{IfIndex{1}}, second_and_third{IfIndex{2}, IfIndex{3}};
     EXPECT_EQ(
-        (Decision{.transmit = first, .receive = first, .standby = second_and_third, .active = IfIndex{1}}),
+        (Decision{.transmit = first, .receive = {}, .standby = second_and_third, .active = IfIndex{1}}),
         chosen());
     links[IfIndex{3}].bond_prio = 1;
     EXPECT_EQ((std::vector<IfIndex>{IfIndex{3}, IfIndex{2}}), chosen().standby);
-    // Backups that bonding lets receive anyway are not handed in.
-    links[IfIndex{9}].bond_takes_all = true;
-    EXPECT_EQ((std::vector<IfIndex>{IfIndex{1}, IfIndex{2}, IfIndex{3}}), chosen().receive);
     ports[0].up = false;
     EXPECT_EQ(IfIndex{1}, chosen().active);
     EXPECT_TRUE(chosen().transmit.empty());
