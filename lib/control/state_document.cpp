@@ -103,6 +103,7 @@ constexpr auto counter_fields = [](auto field, auto& counters) {
     field("rx_packets", counters.rx_packets);
     field("tx_bytes", counters.tx_bytes);
     field("tx_packets", counters.tx_packets);
+    field("tx_steered_bytes", counters.tx_steered_bytes);
 };
 
 constexpr auto port_datapath_fields = [](auto field, auto& port) {

@@ -58,6 +58,9 @@ struct LossStatus {
 struct PortCounters {
     std::uint64_t tx_packets = 0, tx_bytes = 0, rx_packets = 0, rx_bytes = 0, rx_dropped = 0;
     std::uint64_t rx_left = 0; ///< concern only the link or the port itself
+    /// Of a slave of a bond of others that is steered: what our program has sent by it, of tx_bytes. Packet
+    /// sockets without a qdisc, AF_XDP, RoCE and virtual functions send the rest, and a header a segment.
+    std::optional<std::uint64_t> tx_steered_bytes{};
     bool operator==(const PortCounters&) const = default;
 };
 

@@ -139,7 +139,12 @@ Result<> AttachedBond::steer(Steering how) {
 }
 
 Result<std::array<PortCounters, max_ports + 1>> AttachedBond::read_counters() {
-    return counters_.read(tables_.ports);
+    auto counters = counters_.read(tables_.ports);
+    if (!programs_ || how_ != Steering::by_hash) return counters;
+    const auto steered = TEAMO_TRY(programs_->read_counters());
+    for (std::size_t slot = 1; slot < counters.size(); ++slot)
+        counters[slot].tx_steered_bytes = steered[slot].tx_bytes;
+    return counters;
 }
 
 Result<BucketCounters> AttachedBond::read_bucket(std::uint8_t bucket) {

@@ -171,6 +171,23 @@ void add_received(const Readings& readings, const PortStatus& port, Findings& fi
                          readings.state.name)});
 }
 
+/// Of a bond of others, within a second: headers of segments, which the program does not count, are less.
+void add_unsteered(const Readings& readings, const PortStatus& port, Findings& findings) {
+    constexpr double most_share = 0.2;
+    constexpr std::uint64_t least = 1'000'000; // bytes
+    const auto* before = find_port(readings.before, port.name);
+    const auto sent = growth_of(&PortCounters::tx_bytes, port, readings.before).value_or(0);
+    const auto& steered = port.counters.tx_steered_bytes;
+    if (before == nullptr || !steered || !before->counters.tx_steered_bytes || sent < least) return;
+    const auto by_us = *steered - std::min(*steered, *before->counters.tx_steered_bytes);
+    const auto share = 1 - static_cast<double>(std::min(by_us, sent)) / static_cast<double>(sent);
+    if (share < most_share) return;
+    findings.push_back({note, port.name,
+                        fmt::format("{:.0f} % of what it sends is not steered and not balanced", 100 * share),
+                        "no program of ours sees what AF_XDP, RoCE, virtual functions and packet sockets "
+                        "without a qdisc send"});
+}
+
 /// drivers/net/team/team_core.c: team_queue_override_transmit() sends a refused packet again.
 void add_queue_override(const Readings& readings, Findings& findings) {
     if (readings.state.datapath != "team") return;
@@ -246,6 +263,7 @@ Findings drop_findings(const Readings& readings) {
     Findings findings;
     for (const auto& port : readings.state.ports) {
         add_received(readings, port, findings);
+        add_unsteered(readings, port, findings);
         const auto* device = find(readings.devices, port.name);
         if (device == nullptr || device->queue_dropped == 0) continue;
         const auto packets = counted(device->queue_dropped, "packet", "packets");

@@ -94,6 +94,8 @@ TEST_P(AttachedBond, is_steered_under_traffic_and_left_as_it_was) {
             ASSERT_EQ(0, moved.status) << moved.err;
             ASSERT_TRUE(stream.flows(1000));
             EXPECT_EQ(port, bonded.busiest());
+            EXPECT_LT(1000 * 64, std::stoll(team.item(
+                                     fmt::format("ports.{}.datapath.counters.tx_steered_bytes", port))));
         }
         const auto tally = stream.tally(first, stream.next() - 1000);
         EXPECT_EQ(0U, tally.lost) << text_of(tally);

@@ -153,8 +153,12 @@ TeamStatus written_team() {
     port.link = {.up = true, .speed = 1000};
     port.link_up = port.transmits = port.receives = true;
     port.buckets = 256;
-    port.counters = {
-        .tx_packets = 1, .tx_bytes = 5'000'000'000, .rx_packets = 3, .rx_bytes = 4, .rx_dropped = 5};
+    port.counters = {.tx_packets = 1,
+                     .tx_bytes = 5'000'000'000,
+                     .rx_packets = 3,
+                     .rx_bytes = 4,
+                     .rx_dropped = 5,
+                     .tx_steered_bytes = 4'000};
     status.ports = {port, {}};
     status.ports[1].name = "eth2";
     return status;

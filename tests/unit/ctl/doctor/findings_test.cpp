@@ -140,6 +140,23 @@ TEST(Findings, say_why_a_bond_of_others_is_not_steered) {
     }
 }
 
+TEST(Findings, name_a_slave_that_sends_what_is_not_steered) {
+    auto readings = good_readings(2);
+    readings.state.attached = AttachedStatus{.mode = "802.3ad"};
+    auto& now = readings.state.ports[1].counters;
+    auto& before = readings.before.ports[1].counters;
+    before.tx_steered_bytes = 1'000;
+    now.tx_bytes = before.tx_bytes + 10'000'000;
+    now.tx_steered_bytes = 1'000 + 9'000'000; // the rest are headers
+    EXPECT_THAT(seen(readings), IsEmpty());
+    now.tx_steered_bytes = 1'000 + 4'000'000;
+    EXPECT_THAT(seen(readings), ElementsAre("note eth2"));
+    EXPECT_THAT(text_of("team0", all_findings(readings)), HasSubstr("60 % of what it sends is not steered"));
+    now.tx_bytes = before.tx_bytes + 100'000; // too little to matter
+    now.tx_steered_bytes = 1'000;
+    EXPECT_THAT(seen(readings), IsEmpty());
+}
+
 TEST(Findings, warn_of_a_queue_id_with_the_team_driver) {
     auto readings = good_readings(2);
     readings.configuration = *json::parse(
