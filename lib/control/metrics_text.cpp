@@ -30,7 +30,7 @@ constexpr auto families = std::to_array<Family>({
     {"team_carrier", "gauge", "Whether the team device has a carrier", "", "team_device.link.up"},
     {"team_speed_bytes", "gauge", "Speed of the team, in bytes per second", "", "team_device.link.speed",
      From::megabits},
-    {"team_steered", "gauge", "Whether the daemon chooses the slaves of the bond to which it is attached", "",
+    {"team_steered", "gauge", "Whether the daemon's program is on the bond to which it is attached", "",
      "attached.steered"},
     {"port_link_up", "gauge", "Whether the port has a link", "ports", "link.up"},
     {"port_watches_up", "gauge", "Whether the link watches of the port report up", "ports",

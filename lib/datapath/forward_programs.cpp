@@ -175,7 +175,8 @@ Result<> ForwardPrograms::write_live(const LiveSlots& slots) {
 /// The tables decide alone about a device that cannot be learned.
 Result<> ForwardPrograms::write_devices(const Tables& now, const Tables& next, bool all) {
     if (loaded_->reading == TEAMO_LINKS_UNSEEN) return {};
-    if (all && loaded_->exit == TEAMO_EXIT_GUEST) learn_device(next.team);
+    if (all && loaded_->exit == TEAMO_EXIT_GUEST && note_device(TEAMO_NO_SLOT, next.team))
+        learn_device(next.team);
     for (std::uint32_t slot = 1; slot < next.ports.size(); ++slot) {
         const auto mask = bit(Slot{static_cast<std::uint8_t>(slot)});
         const bool learns = all || now.ports[slot] != next.ports[slot];

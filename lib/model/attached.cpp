@@ -27,13 +27,15 @@ std::string text_of(const AttachedStatus& attached) {
     case Unsteered::device_tls:
         return "bonding chooses the slaves: device TLS works only with the policy layer3+4";
     case Unsteered::slaves:
-        return fmt::format("bonding chooses the slaves: it has more than {} of them", max_ports);
+        return fmt::format("the bond is only watched: it has more than {} slaves", max_ports);
     case Unsteered::addresses:
         return "a lost link costs packets until bonding has noticed it: with fail_over_mac a backup has an "
                "address of its own";
     case Unsteered::delay:
         return "a lost link costs packets until bonding has noticed it: downdelay wants it to wait";
-    case Unsteered::programs: return fmt::format("bonding chooses the slaves: {}", attached.detail);
+    case Unsteered::programs:
+        return fmt::format("the bond is watched, and the daemon's programs are not there: {}",
+                           attached.detail);
     case Unsteered::waits:
         return fmt::format("bonding chooses the slaves: another program has just set the policy {}",
                            attached.own_policy);

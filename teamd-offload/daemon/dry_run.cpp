@@ -190,6 +190,9 @@ Result<> dry_run_attached(const TeamConfig& config) {
             if (by_backup && link.master == bond->index && link.bond_backup)
                 add_program(link.name, "ingress");
     }
+    if (by_backup && config.chooses_active)
+        changes.push_back(
+            json::Object{{"device", bond->name}, {"what", "active_slave, as the runner chooses"}});
     if (const auto policy = steering.to_write(true))
         changes.push_back(json::Object{
             {"device", bond->name}, {"what", "xmit_hash_policy"}, {"from", own}, {"to", name_of(*policy)}});

@@ -98,13 +98,17 @@ BackedUp::BackedUp(unsigned miimon, const std::string& options) {
     in_guest(
         fmt::format("for i in 0 1; do ip link add p$i type veth peer name f$i netns {}; done", far_.path()));
     far_.ip(fmt::format("link add br0 type bridge mcast_snooping 0\nlink set f0 master br0 up\n"
-                        "link set f1 master br0 up\naddr add {}/24 dev br0\nlink set br0 up",
-                        far_address));
+                        "link set f1 master br0 up\naddr add {}/24 dev br0\nlink set br0 up\n"
+                        "link add link br0 name br0.7 type vlan id 7\naddr add {}/24 dev br0.7\n"
+                        "link set br0.7 up",
+                        far_address, far_in_vlan));
     in_guest(fmt::format("ip link add bond0 type bond mode active-backup miimon {} {}; "
                          "for i in 0 1; do ip link set p$i master bond0; done; ip link set bond0 up; "
                          "ip link add br0 type bridge mcast_snooping 0; ip link set bond0 master br0; "
-                         "ip addr add {}/24 dev br0; ip link set br0 up",
-                         miimon, options, near_address));
+                         "ip addr add {}/24 dev br0; ip link set br0 up; "
+                         "ip link add link bond0 name bond0.7 type vlan id 7; "
+                         "ip addr add {}/24 dev bond0.7; ip link set bond0.7 up",
+                         miimon, options, near_address, near_in_vlan));
     for (const auto* device : {"p0", "p1"})
         await_operation(here_, device);
     if (!reaches(here_, far_address, 15s)) throw SetupError("the bond does not carry");

@@ -12,6 +12,8 @@ namespace teamo::test {
 
 constexpr const char* near_address = "10.5.0.1";
 constexpr const char* far_address = "10.5.0.2";
+constexpr const char* near_in_vlan = "10.7.0.1"; ///< of BackedUp
+constexpr const char* far_in_vlan = "10.7.0.2";
 
 /// bond0 over p0 to p3, and the same at the far end, with a VLAN on both and a bridge on the near one.
 class Bonded {
@@ -47,7 +49,8 @@ private:
     NetNs here_ = NetNs::current(), far_ = NetNs::create();
 };
 
-/// bond0 over p0 and p1 in active-backup, in a bridge; their far ends in a bridge, as in a switch.
+/// bond0 over p0 and p1 in active-backup, in a bridge and with a VLAN; their far ends in a bridge, as in a
+/// switch.
 class BackedUp {
 public:
     /// `miimon` in milliseconds.
@@ -56,6 +59,8 @@ public:
     BackedUp& operator=(const BackedUp&) = delete;
     ~BackedUp();
 
+    const NetNs& here() const { return here_; }
+    const NetNs& far() const { return far_; }
     Stream::Way out() const { return {.from = &here_, .to = &far_, .address = far_address, .rate = 5000}; }
     Stream::Way in() const {
         return {.from = &far_, .to = &here_, .address = near_address, .rate = 5000, .port = 5002};

@@ -12,21 +12,27 @@ Result<teamo_bonding> bonding_layout() {
     constexpr std::uint32_t alignment = 32; // NETDEV_ALIGN
     const auto types = TEAMO_TRY(KernelTypes::with_module("bonding"));
     const auto device = types.size("net_device");
-    const auto usable = types.offset("bonding", "usable_slaves");
-    const auto active = types.offset("bonding", "curr_active_slave");
-    const auto count = types.offset("bond_up_slave", "count");
-    const auto first = types.offset("bond_up_slave", "arr");
-    const auto slave = types.offset("slave", "dev");
-    if (!device || !usable || !active || !count || !first || !slave)
+    bool is_known = device.has_value();
+    const auto offset = [&](const char* structure, const char* member) {
+        const auto found = types.offset(structure, member);
+        is_known = is_known && found;
+        return found.value_or(0);
+    };
+    teamo_bonding layout{.own = 0,
+                         .mode = offset("bonding", "params") + offset("bond_params", "mode"),
+                         .active = offset("bonding", "curr_active_slave"),
+                         .usable_slaves = offset("bonding", "usable_slaves"),
+                         .count = offset("bond_up_slave", "count"),
+                         .first = offset("bond_up_slave", "arr"),
+                         .device = offset("slave", "dev"),
+                         .bond = offset("slave", "bond"),
+                         .handler_data = offset("net_device", "rx_handler_data")};
+    if (!is_known)
         return fail(ENOENT, "the kernel does not tell the types of bonding (/sys/kernel/btf/bonding)");
     // include/linux/netdevice.h: netdev_priv()
-    const auto own =
+    layout.own =
         types.offset("net_device", "priv").value_or((*device + alignment - 1) / alignment * alignment);
-    return teamo_bonding{.usable_slaves = own + *usable,
-                         .active = own + *active,
-                         .count = *count,
-                         .first = *first,
-                         .device = *slave};
+    return layout;
 }
 
 /// Of the program on the bond's egress.
@@ -74,33 +80,41 @@ Result<std::optional<TeamDevice>> AttachedBond::find_device(const Links& links, 
 
 Result<> AttachedBond::attach_team(const TeamDevice& device, const Tables& tables) {
     bond_ = device.team;
-    if (how_ == Steering::off) TEAMO_TRY(steer(how_));
+    is_clean_ = false;
+    TEAMO_TRY(steer(how_));
     return apply(tables);
 }
 
 Result<> AttachedBond::attach_port(IfIndex port, Slot /*slot*/) {
     counters_.begin(port);
-    if (TEAMO_TRY(hooks_.has(port, Hook::ingress, Duty::hand_in))) handing_.try_emplace(port, false);
+    handing_.erase(port); // it may have been elsewhere
+    if (TEAMO_TRY(hooks_.has(port, Hook::ingress, Duty::hand_in))) handing_.emplace(port, false);
     return {};
 }
 
-/// clsact stays, here and below: to remove it costs packets.
-Result<> AttachedBond::detach_port(IfIndex port, bool /*made_clsact*/) {
+/// clsact stays if the bond sends by that slave, and on the bond: to remove it costs packets.
+Result<> AttachedBond::detach_port(IfIndex port, bool made_clsact) {
     counters_.forget(port);
     handing_.erase(port);
-    return hooks_.detach_all(port, /*remove_clsact=*/false);
+    return hooks_.detach_all(port, made_clsact && !carrying_.contains(port));
 }
 
 /// The program comes with the first port that transmits.
 Result<> AttachedBond::apply(const Tables& tables) {
     tables_ = tables;
+    if (tables.transmit != 0) carrying_.clear();
+    for (std::uint8_t slot = 1; slot <= max_ports; ++slot)
+        if ((tables.transmit & bit(Slot{slot})) != 0) carrying_.insert(tables.ports[slot]);
     if (!programs_ || how_ == Steering::off) return {};
-    TEAMO_TRY(how_ == Steering::by_backup ? help_bonding(tables) : programs_->apply(tables));
-    if (attached_ || tables.transmit == 0) return {};
-    const int program = how_ == Steering::by_hash ? programs_->transmit() : programs_->send_by_backup();
-    TEAMO_TRY(hooks_.attach(bond_, Hook::egress, egress_duty(how_), Order::first, program));
+    if (how_ == Steering::by_backup) return help_bonding(tables);
+    TEAMO_TRY(programs_->apply(tables));
+    return attach_to_bond(Order::first, programs_->transmit());
+}
+
+Result<> AttachedBond::attach_to_bond(Order order, int program) {
+    if (attached_ || tables_.transmit == 0) return {};
+    TEAMO_TRY(hooks_.attach(bond_, Hook::egress, egress_duty(how_), order, program));
     attached_ = true;
-    is_bare_ = false;
     return {};
 }
 
@@ -109,33 +123,36 @@ Result<> AttachedBond::help_bonding(Tables tables) {
     // active slave may be a backup when no daemon runs.
     if (tables.receive == tables.transmit) tables.receive = 0;
     TEAMO_TRY(programs_->apply(tables));
-    for (const auto slot : tables.standby) {
-        const auto port = tables.ports[slot.value];
-        if (!port || handing_[port]) continue;
-        // A backup carries nothing, so that clsact, which kernels before 6.6 need, costs no packet there.
-        if ((tables.transmit & bit(slot)) != 0 &&
-            TEAMO_TRY(hooks_.makes_clsact(port, Hook::ingress, Duty::hand_in)))
-            continue;
-        TEAMO_TRY(hooks_.attach(port, Hook::ingress, Duty::hand_in, Order::first, programs_->hand_in()));
-        handing_[port] = true;
-    }
+    Failures failures;
+    failures.add(attach_to_bond(Order::late, programs_->send_by_backup()));
+    for (const auto slot : tables.standby)
+        if (const auto port = tables.ports[slot.value]; port && !handing_[port])
+            failures.add(hand_in(port, (tables.transmit & bit(slot)) != 0));
+    return failures.result();
+}
+
+/// A backup carries nothing, so that clsact, which kernels before 6.6 need, costs no packet there.
+Result<> AttachedBond::hand_in(IfIndex port, bool carries) {
+    if (carries && TEAMO_TRY(hooks_.makes_clsact(port, Hook::ingress, Duty::hand_in))) return {};
+    TEAMO_TRY(hooks_.attach(port, Hook::ingress, Duty::hand_in, Order::late, programs_->hand_in()));
+    handing_[port] = true;
     return {};
 }
 
+/// What is not needed goes, also that of an earlier daemon; what is needed comes with the next apply().
 Result<> AttachedBond::steer(Steering how) {
-    const auto before = std::exchange(how_, how);
+    if (std::exchange(how_, how) != how) attached_ = is_clean_ = false;
+    if (is_clean_ || !bond_) return {};
+    Failures failures;
+    for (const auto other : {Steering::by_hash, Steering::by_backup})
+        if (other != how) failures.add(hooks_.detach(bond_, Hook::egress, egress_duty(other)));
     if (how != Steering::by_backup)
-        while (!handing_.empty()) {
-            TEAMO_TRY(hooks_.detach(handing_.begin()->first, Hook::ingress, Duty::hand_in));
-            handing_.erase(handing_.begin());
+        for (auto& [port, is_ours] : handing_) {
+            failures.add(hooks_.detach(port, Hook::ingress, Duty::hand_in));
+            is_ours = false;
         }
-    if (how == before && (how != Steering::off || is_bare_)) return {};
-    if (bond_ && !is_bare_)
-        for (const auto other : {Steering::by_hash, Steering::by_backup})
-            if (other != how) TEAMO_TRY(hooks_.detach(bond_, Hook::egress, egress_duty(other)));
-    attached_ = false;
-    is_bare_ = bond_ && how == Steering::off;
-    return apply(Tables(tables_));
+    is_clean_ = failures.result().has_value();
+    return failures.result();
 }
 
 Result<std::array<PortCounters, max_ports + 1>> AttachedBond::read_counters() {

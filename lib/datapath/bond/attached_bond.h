@@ -7,6 +7,7 @@
 #include "datapath/slave_counters.h"
 
 #include <map>
+#include <set>
 
 namespace teamo {
 
@@ -45,7 +46,9 @@ public:
     bool has_moved(std::uint8_t bucket) const override { return !programs_ || programs_->has_moved(bucket); }
 
 private:
+    Result<> attach_to_bond(Order order, int program);
     Result<> help_bonding(Tables tables);
+    Result<> hand_in(IfIndex port, bool carries);
     AttachedBond(DevicePrograms& hooks, SlaveCounters counters)
         : hooks_(hooks), counters_(std::move(counters)) {}
 
@@ -56,10 +59,10 @@ private:
     IfIndex bond_;
     Tables tables_; ///< as last applied
     Steering how_ = Steering::off;
-    bool attached_ = false;
-    bool is_bare_ = false; ///< no program of ours, nor of an earlier daemon, is on the bond
-    std::map<IfIndex, bool>
-        handing_; ///< the slaves with the program that hands in; false: an earlier daemon's
+    bool attached_ = false;           ///< the program on the bond
+    bool is_clean_ = false;           ///< no program that is not needed is left
+    std::map<IfIndex, bool> handing_; ///< slaves with the program that hands in; false: not ours, or none
+    std::set<IfIndex> carrying_;      ///< the slaves by which the bond sent last
 };
 
 } // namespace teamo

@@ -75,10 +75,13 @@ enum teamo_exit {
 /* Where the kernel's bonding driver keeps what is read of it, in bytes; set before the programs are loaded.
  */
 struct teamo_bonding {
-    __u32 usable_slaves; /* from the bond's struct net_device: the address of its struct bond_up_slave */
-    __u32 active;        /* from there too: the address of the active struct slave */
+    __u32 own;           /* from the bond's struct net_device: its struct bonding */
+    __u32 mode;          /* in a struct bonding: BOND_MODE_* */
+    __u32 active;        /* there too: the address of the active struct slave */
+    __u32 usable_slaves; /* there too: the address of its struct bond_up_slave */
     __u32 count, first;  /* in that one: the number of slaves, and the first of their addresses */
-    __u32 device;        /* in a struct slave: the address of its struct net_device */
+    __u32 device, bond;  /* in a struct slave: the addresses of its struct net_device and struct bonding */
+    __u32 handler_data;  /* in a struct net_device: the address of its struct slave, if it is a slave */
 };
 
 /* How the programs see whether a port has a link. */

@@ -18,6 +18,8 @@
 #include "abi.h"
 #include "links.bpf.h"
 
+#define TEAMO_BOND_ACTIVE_BACKUP 1 /* BOND_MODE_ACTIVEBACKUP (linux/if_bonding.h needs libc) */
+
 const volatile struct teamo_bonding teamo_bonding = {};
 
 /* The place of the slot's slave last time. Not in abi.h, because only this program uses it. */
@@ -88,7 +90,7 @@ static __always_inline void teamo_name_by_hash(struct __sk_buff* skb, __u32 slot
     __u64 usable;
 
     if (!bond || !bond->address || !device || !device->address || !known) return;
-    usable = teamo_address_at(bond->address + teamo_bonding.usable_slaves);
+    usable = teamo_address_at(bond->address + teamo_bonding.own + teamo_bonding.usable_slaves);
     if (!usable) return;
     bpf_probe_read_kernel(&count, sizeof(count), (const void*)(usable + teamo_bonding.count));
     if (!count || count >= TEAMO_SLOTS) return;
@@ -102,19 +104,34 @@ static __always_inline void teamo_name_by_hash(struct __sk_buff* skb, __u32 slot
     bpf_set_hash(skb, hash + place);
 }
 
-/* Whether bonding sends by a slave without a link: it has not noticed the loss yet. False also if it has no
- * active slave, because then it has noticed. */
+/* Whether an active-backup bond sends by a slave without a link: bonding has not noticed the loss yet. False
+ * also if it has no active slave, because then it has noticed. */
 static __always_inline bool teamo_active_is_lost(void) {
-    __u32 none = TEAMO_NO_SLOT;
+    __u32 none = TEAMO_NO_SLOT, mode = 0;
     const struct teamo_device* bond = bpf_map_lookup_elem(&teamo_devices, &none);
     struct teamo_device active = {};
-    __u64 slave;
+    __u64 slave, own;
 
-    if (!bond || !bond->address) return false;
-    slave = teamo_address_at(bond->address + teamo_bonding.active);
+    if (!bond || !bond->address || !teamo_is_there(TEAMO_NO_SLOT)) return false;
+    own = bond->address + teamo_bonding.own;
+    slave = teamo_address_at(own + teamo_bonding.active);
     if (!slave) return false;
     active.address = teamo_address_at(slave + teamo_bonding.device);
-    return active.address && !teamo_sees_link(&active, false);
+    if (!active.address || teamo_sees_link(&active, false)) return false;
+    bpf_probe_read_kernel(&mode, sizeof(mode), (const void*)(own + teamo_bonding.mode));
+    return mode == TEAMO_BOND_ACTIVE_BACKUP;
+}
+
+/* Whether the slot's device is a slave of this bond: nobody may have told the daemon, or no daemon runs. */
+static __always_inline bool teamo_is_slave(__u32 slot) {
+    __u32 none = TEAMO_NO_SLOT;
+    const struct teamo_device* bond = bpf_map_lookup_elem(&teamo_devices, &none);
+    const struct teamo_device* device = bpf_map_lookup_elem(&teamo_devices, &slot);
+    __u64 slave;
+
+    if (!bond || !device || !device->address) return false;
+    slave = teamo_address_at(device->address + teamo_bonding.handler_data);
+    return slave && teamo_address_at(slave + teamo_bonding.bond) == bond->address + teamo_bonding.own;
 }
 
 #endif

@@ -62,7 +62,7 @@ bool is_displaced(const HookView& view, const std::vector<WantedProgram>& wanted
 /// A priority at which only our filter is, in the order of `wanted`.
 std::uint32_t priority_of(const HookView& view, const std::vector<WantedProgram>& wanted,
                           const WantedProgram& one) {
-    std::uint32_t priority = one.order == Order::last ? last_priority : first_priority;
+    std::uint32_t priority = one.order == Order::first ? first_priority : last_priority;
     const auto is_taken = [&] {
         return std::ranges::any_of(view.filters, [&](const TcFilter& filter) {
             return filter.priority == priority && !is_ours(filter);
@@ -132,7 +132,14 @@ const WantedProgram* find_wanted(const std::vector<WantedProgram>& wanted, Progr
 }
 
 Attachment wanted_attachment(const HookView& view, Duty duty) {
-    return view.by_device && !is_of_port(duty) ? Attachment::device : Attachment::filter;
+    const auto is_another = [duty](const SeenProgram& seen) { return !has_name_of(seen.name, duty); };
+    const auto is_another_filter = [duty](const TcFilter& filter) {
+        return !is_ours(filter) || !has_name_of(filter.name, duty);
+    };
+    const bool is_shared = std::ranges::any_of(view.programs, is_another) ||
+                           std::ranges::any_of(view.filters, is_another_filter);
+    return view.by_device && !is_of_port(duty) && !(is_late(duty) && is_shared) ? Attachment::device
+                                                                                : Attachment::filter;
 }
 
 std::optional<HookStep> next_step(const HookView& view, const std::vector<WantedProgram>& wanted,

@@ -40,16 +40,21 @@ inline constexpr std::array<std::string_view, 9> enum_names<Duty>{
 
 /// True for a program on a port, which is a filter of clsact: when the port moves to another network
 /// namespace, the kernel removes filters, but not programs of tcx, and the index in our tables would be that
-/// of another device there. teamo_hand_in does nothing there (teamo_is_there()).
+/// of another device there.
 constexpr bool is_of_port(Duty duty) {
     return duty == Duty::guard || duty == Duty::receive || duty == Duty::clear_queue ||
            duty == Duty::avoid_lost_link;
 }
 
+/// True for a program with Order::late. It is on the device's own hook only while it is alone there: those of
+/// others, and their filters, which come after that hook, must see what it redirects.
+constexpr bool is_late(Duty duty) { return duty == Duty::send_by_backup || duty == Duty::hand_in; }
+
 /// Where the program runs among those of others.
 enum class Order : std::uint8_t {
     first, ///< it lets frames go on, so that all others see what it does not drop
     last,  ///< it redirects: what others drop, count or mirror, they do before
+    late,  ///< it redirects or copies for a moment, and else lets frames go on: after others as well
 };
 
 /// How a program is attached.

@@ -86,13 +86,15 @@ Decision chosen_by_bonding(const Links& links, const Link& bond, std::span<const
         return std::ranges::find(ports, slave, &Candidate::port) != ports.end();
     };
     Decision decision;
-    for (const auto& port : ports) {
-        if (port.port == bond.bond_active) {
-            decision.active = port.port;
-            if (port.up) decision.transmit.push_back(port.port);
-        }
-    }
     std::ranges::copy_if(backups(links, bond), std::back_inserter(decision.standby), is_port);
+    for (const auto& port : ports) {
+        if (bond.bond_takes_all) decision.receive.push_back(port.port);
+        if (port.port != bond.bond_active) continue;
+        decision.active = port.port;
+        decision.standby.push_back(port.port);
+        if (links.at(port.port).has_link()) decision.transmit.push_back(port.port);
+    }
+    if (!bond.bond_takes_all) decision.receive = decision.transmit;
     return decision;
 }
 

@@ -67,8 +67,9 @@ private:
     std::optional<Clock::time_point> deadline_;
 };
 
-/// What bonding has chosen in active-backup, as a runner would have, but for `receive`: `standby` has the
-/// backups in the order in which bonding would choose them.
+/// What bonding has chosen in active-backup, as a runner would have: `standby` has the backups, those that
+/// bonding prefers first, and last the active slave, which is a backup when bonding has changed it without a
+/// daemon.
 Decision chosen_by_bonding(const Links& links, const Link& bond, std::span<const Candidate> ports);
 
 /// The slave of an active-backup bond that must become active now, because the active one has lost its link

@@ -7,9 +7,14 @@
 namespace teamo {
 namespace {
 
-/// How long a stop tries to put the policy back.
-constexpr std::chrono::seconds end_patience{2};
-constexpr std::chrono::milliseconds end_pause{50};
+/// A stop tries that long to put back what was changed.
+void insist(const auto& succeeds) {
+    constexpr std::chrono::seconds patience{2};
+    constexpr std::chrono::milliseconds pause{50};
+    const auto until = Clock::now() + patience;
+    while (!succeeds() && Clock::now() < until)
+        std::this_thread::sleep_for(pause);
+}
 
 } // namespace
 
@@ -42,11 +47,17 @@ BondSteering::View BondGuest::view(const Link& bond) const {
     return view;
 }
 
+/// Whether active_slave may be written. Without programs it is all that helps.
+bool BondGuest::may_choose() const {
+    const auto reason = steering_.reason();
+    return reason == Unsteered::nothing || reason == Unsteered::programs;
+}
+
 /// Once for each loss: what bonding or its owner chooses afterwards stays.
 void BondGuest::take_over() {
     const auto& bond = *context_.team();
     const auto next = takeover(context_.links(), bond);
-    if (!next) return;
+    if (!next || context_.config().chooses_active || !may_choose()) return;
     const auto& lost = *context_.link(bond.bond_active);
     const std::pair now(lost.index, lost.carrier_losses);
     if (std::exchange(taken_over_, now) == now) return;
@@ -68,25 +79,33 @@ Result<> BondGuest::make_active(IfIndex slave) {
     return {};
 }
 
-/// While the former one has a link, a change that is not the runner's is one by hand. What bonding's option
-/// primary does is none.
+/// While the former one has a link, a change that is not the runner's is one by hand, or by an option of the
+/// bond, which its owner has set.
 void BondGuest::follow_active() {
     const auto& bond = *context_.team();
     const auto before = std::exchange(active_, bond.bond_active);
     const auto* former = context_.link(before);
-    if (!before || !active_ || active_ == before || active_ == chosen_ || active_ == bond.bond_primary)
-        return;
+    if (!chooses() || !before || !active_ || active_ == before || active_ == chosen_) return;
     if (former != nullptr && former->has_link() && former->master == bond.index) by_hand_ = active_;
 }
 
+bool BondGuest::chooses() const { return context_.config().chooses_active && context_.is_activebackup(); }
+
 /// Once for each choice.
 void BondGuest::choose(std::optional<IfIndex> active) {
-    if (!active || !context_.config().chooses_active || !context_.is_activebackup()) return;
+    // fail_over_mac and downdelay do not mind: the configuration wants it.
+    const bool may =
+        may_choose() || steering_.reason() == Unsteered::addresses || steering_.reason() == Unsteered::delay;
+    if (!active || !chooses() || !may || !context_.team()->bond_active) {
+        chosen_ = {};
+        return;
+    }
     if (std::exchange(chosen_, *active) == *active && active_failure_.text().empty()) return;
     if (*active == context_.team()->bond_active) return;
     if (set_active(*active))
         context_.log(Level::notice, fmt::format("active slave {}", context_.link(*active)->name));
     if (context_.observer->read_now(context_.device.team)) active_ = context_.team()->bond_active;
+    context_.request_pass(); // the tables follow
 }
 
 void BondGuest::observe() {
@@ -105,8 +124,8 @@ void BondGuest::observe() {
         runner->tx_hash = hash_fields_of(*policy);
     // The policy first: without the program bonding would use the packets' own hashes.
     if (steering() != Steering::by_hash) settle_policy();
-    if (auto done = context_.datapath->steer(steering()); !done)
-        context_.log(Level::error, fmt::format("cannot update the datapath: {}", done.error().text));
+    steering_failure_(context_.log, Level::error,
+                      "cannot update the datapath: ", context_.datapath->steer(steering()));
     const auto level = steering_.reason() == Unsteered::waits ? Level::notice : Level::warning;
     const bool is_fine = steering_.reason() == Unsteered::nothing;
     reason_(context_.log, level, "", is_fine ? std::string() : text_of(*status()));
@@ -161,15 +180,17 @@ void BondGuest::end() {
     observe();
     ended_ = true;
     if (const auto former = steering_.former()) {
-        const auto until = Clock::now() + end_patience;
-        while (!write(*former) && Clock::now() < until)
-            std::this_thread::sleep_for(end_pause);
+        insist([&] { return write(*former); });
         context_.journal.edit().bond_policy = steering_.former();
         if (!steering_.former())
             context_.log(Level::info, fmt::format("xmit_hash_policy is {} again", name_of(*former)));
     }
-    if (auto done = context_.datapath->steer(Steering::off); !done)
-        context_.log(Level::warning, fmt::format("{}: {}", context_.name(), done.error().text));
+    Result<> done;
+    insist([&] {
+        done = context_.datapath->steer(Steering::off);
+        return done.has_value();
+    });
+    if (!done) context_.log(Level::warning, fmt::format("{}: {}", context_.name(), done.error().text));
 }
 
 std::optional<Clock::time_point> BondGuest::deadline() const {

@@ -37,6 +37,8 @@ private:
     BondSteering::View view(const Link& bond) const;
     void set_runner(const Link& bond);
     Steering steering() const;
+    bool may_choose() const;
+    bool chooses() const;
     void take_over();
     void follow_active();
     void choose(std::optional<IfIndex> active);
@@ -52,7 +54,7 @@ private:
     LogOnce reason_;                   ///< why it is not steered
     LogOnce failure_;                  ///< of the last write of the policy
     std::optional<Patience> patience_; ///< after a failure
-    LogOnce active_failure_;
+    LogOnce active_failure_, steering_failure_;
     std::pair<IfIndex, std::uint32_t> taken_over_{}; ///< the slave that lost its link, and how often then
     IfIndex active_{}, chosen_{};                    ///< as last seen, and as last chosen by the runner
     std::optional<IfIndex> by_hand_;

@@ -27,9 +27,9 @@ const Tables& Reconciler::adopt() {
         tables_.ports[port.slot.value] = port.index;
     tables_ = plan(*context_.team()).tables;
     // While no daemon ran, the datapath has moved the traffic of a lost port.
-    moved_ = context_.journal.now().active != decision_.active ||
-             std::ranges::any_of(owners,
-                                 [this](Slot slot) { return slot && (tables_.transmit & bit(slot)) == 0; });
+    const bool is_lost = std::ranges::any_of(
+        owners, [this](Slot slot) { return slot && (tables_.transmit & bit(slot)) == 0; });
+    moved_ = !context_.datapath->is_guest() && (is_lost || context_.journal.now().active != decision_.active);
     return tables_;
 }
 
@@ -115,18 +115,17 @@ void Reconciler::decide() {
     if (context_.is_lacp() && !context_.team()->is_up())
         for (auto& candidate : candidates)
             candidate.up = false;
-    const bool is_guest = context_.datapath->is_guest();
-    decision_ = is_guest && context_.is_activebackup() && !context_.config().chooses_active
-                    ? chosen_by_bonding(context_.links(), *context_.team(), candidates)
-                    : step(runner_, candidates, Clock::now());
-    if (!is_guest) return;
-    // Without a daemon bonding may change the active slave, which is then a backup.
-    if (decision_.active) decision_.standby.push_back(*decision_.active);
-    // A slave that is BACKUP does neither, unless bonding lets all receive.
-    decision_.receive = decision_.transmit;
-    if (context_.is_activebackup() && context_.team()->bond_takes_all)
-        for (const auto& port : candidates)
-            decision_.receive.push_back(port.port);
+    if (!context_.datapath->is_guest()) {
+        decision_ = step(runner_, candidates, Clock::now());
+    } else if (context_.is_activebackup()) {
+        // What the runner has chosen is true when bonding has made it active (BondGuest::settle).
+        chosen_.reset();
+        if (context_.config().chooses_active) chosen_ = step(runner_, candidates, Clock::now()).active;
+        decision_ = chosen_by_bonding(context_.links(), *context_.team(), candidates);
+    } else {
+        decision_ = step(runner_, candidates, Clock::now());
+        decision_.receive = decision_.transmit; // a slave that is BACKUP does neither
+    }
 }
 
 lacp::System* Reconciler::lacp() {
@@ -274,8 +273,9 @@ void Reconciler::apply(const TeamPlan& plan) {
     changes_.apply(changes(context_.links(), plan), ports_.all());
     note_short_loss(plan);
     const bool moved = std::exchange(moved_, false);
-    if (!plan.is_guest && plan.carrier && (lost || moved || (is_activebackup && gained)))
-        announce(gained && context_.datapath->announces_gains());
+    // Bonding itself announces what it has changed.
+    const bool is_news = plan.is_guest ? moved : lost || moved || (is_activebackup && gained);
+    if (plan.carrier && is_news) announce(gained && context_.datapath->announces_gains());
     note_tables(context_.datapath->apply(plan.tables));
     const bool carrying_changed =
         tables_.transmit != plan.tables.transmit || tables_.ports != plan.tables.ports;

@@ -31,6 +31,8 @@ public:
     std::optional<Clock::time_point> deadline() const;
 
     const Decision& decision() const { return decision_; }
+    /// The slave of a bond of others that the configured runner wants to be active.
+    std::optional<IfIndex> chosen() const { return chosen_; }
     const Tables& tables() const { return tables_; }
     /// Sets the active port until a port changes. EOPNOTSUPP: the runner has none; ENETDOWN: it has no link.
     Result<> choose_active(IfIndex port);
@@ -70,6 +72,7 @@ private:
     Runner runner_;
     std::size_t started_ = 0; ///< the index of the configured runner that runner_ was made for
     Decision decision_;
+    std::optional<IfIndex> chosen_;
     Tables tables_;
     std::map<IfIndex, std::uint32_t> different_mtus_; ///< ports whose MTU was not the team's at the last pass
     bool moved_ = false;               ///< traffic may have moved without a change of the tables

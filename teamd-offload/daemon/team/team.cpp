@@ -270,7 +270,7 @@ void Team::reconcile() {
     if (const auto chosen = guest.take_active_by_hand())
         static_cast<void>(reconciler.choose_active(*chosen)); // only a configured runner can
     reconciler.run();
-    guest.settle(reconciler.decision().active);
+    guest.settle(reconciler.chosen());
 }
 
 /// Updates the ports from the observer. False: the team's device is gone.

@@ -348,6 +348,7 @@ TEST(AttachedBackup, carries_before_bonding_has_noticed) {
             for (const int protocol : {IPPROTO_ESP, IPPROTO_UDP})
                 send_raw(protocol, 100);
             EXPECT_GT(50U, BackedUp::sent(other) - by_backup);
+            EXPECT_TRUE(carries_tcp(bonded.here(), bonded.far(), far_in_vlan, 2'000'000));
             bonded.plug(port, "up");
             await_operation(NetNs::current(), port);
             if (signal == SIGSTOP) team.signal(SIGCONT);
@@ -362,6 +363,32 @@ TEST(AttachedBackup, carries_before_bonding_has_noticed) {
             EXPECT_EQ("", difference(before, bonded.settings()));
         }
     }
+}
+
+/// What others drop stays dropped, and a device that was a slave is none.
+TEST(AttachedBackup, goes_around_nothing_of_others) {
+    const BackedUp bonded(60'000);
+    TeamUnderTest team(attach, {}, "bond0");
+    ASSERT_TRUE(team.await_item("attached.steered", "true"));
+    in_guest("tc qdisc replace dev bond0 clsact; tc filter add dev bond0 egress protocol ip prio 10 u32 "
+             "match ip protocol 1 0xff action drop");
+    EXPECT_TRUE(eventually("the program is behind the filter", [] {
+        return in_guest("tc filter show dev bond0 egress").find("teamo_send_by_b") != std::string::npos;
+    }));
+    const auto port = BackedUp::active(), other = BackedUp::other(port);
+    team.signal(SIGKILL);
+    Stream out(bonded.out());
+    bonded.plug(port, "down");
+    EXPECT_TRUE(out.flows(1000));
+    out.stop();
+    auto before = BackedUp::sent(other);
+    send_raw(IPPROTO_ICMP, 100);
+    EXPECT_GT(50U, BackedUp::sent(other) - before);
+    in_guest(fmt::format("ip link set {0} nomaster; ip link set {0} up", other));
+    before = BackedUp::sent(other);
+    send_raw(IPPROTO_UDP + 100, 100); // of no known protocol
+    EXPECT_GT(50U, BackedUp::sent(other) - before);
+    team.kill();
 }
 
 /// With queue_id or all_slaves_active bonding would send some of these packets by the backup.

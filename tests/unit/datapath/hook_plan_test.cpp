@@ -98,6 +98,23 @@ TEST(HookPlan, puts_programs_of_ports_into_filters) {
     EXPECT_EQ(attachment_of(now, ProgramId{2}), Attachment::filter);
 }
 
+TEST(HookPlan, puts_what_redirects_for_a_moment_after_others) {
+    const WantedProgram helps{.duty = Duty::send_by_backup, .order = Order::late, .id = ProgramId{5}};
+    const HookView alone{.by_device = true, .programs = {}, .filters = {}};
+    auto now = settled(alone, {helps});
+    EXPECT_THAT(ids(now), ElementsAre(5));
+    // Another one comes: ours becomes a filter behind it, before it leaves the hook.
+    now.programs.insert(now.programs.begin(), seen(10));
+    EXPECT_EQ(next_step(now, {helps}, true)->what, What::attach_filter);
+    now = settled(now, {helps});
+    EXPECT_THAT(ids(now), ElementsAre(10));
+    EXPECT_THAT(priorities(now), ElementsAre(50000));
+    now.programs.clear();
+    EXPECT_THAT(ids(settled(now, {helps})), ElementsAre(5));
+    const HookView shared{.by_device = true, .programs = {}, .filters = {filter(10)}};
+    EXPECT_THAT(priorities(settled(shared, {helps})), ElementsAre(10, 50000));
+}
+
 TEST(HookPlan, without_tcx_leaves_the_first_priority_to_others) {
     const HookView view{.by_device = false, .programs = {}, .filters = {filter(1), filter(3)}};
     const auto now = settled(view, {guard, goes_on});

@@ -197,18 +197,22 @@ TEST(BondTakeover, follows_the_choice_of_bonding) {
     for (const std::uint32_t number : {1, 2, 3})
         ports.push_back({.port = IfIndex{number}, .up = true});
     const auto chosen = [&] { return chosen_by_bonding(links, links.at(IfIndex{9}), ports); };
-    const std::vector<IfIndex> first{IfIndex{1}}, second_and_third{IfIndex{2}, IfIndex{3}};
-    EXPECT_EQ(
-        (Decision{.transmit = first, .receive = {}, .standby = second_and_third, .active = IfIndex{1}}),
-        chosen());
+    const std::vector<IfIndex> first{IfIndex{1}}, others_first{IfIndex{2}, IfIndex{3}, IfIndex{1}};
+    EXPECT_EQ((Decision{.transmit = first, .receive = first, .standby = others_first, .active = IfIndex{1}}),
+              chosen());
     links[IfIndex{3}].bond_prio = 1;
-    EXPECT_EQ((std::vector<IfIndex>{IfIndex{3}, IfIndex{2}}), chosen().standby);
+    EXPECT_EQ((std::vector<IfIndex>{IfIndex{3}, IfIndex{2}, IfIndex{1}}), chosen().standby);
+    links[IfIndex{9}].bond_takes_all = true;
+    EXPECT_EQ((std::vector<IfIndex>{IfIndex{1}, IfIndex{2}, IfIndex{3}}), chosen().receive);
+    // Bonding sends by it as long as it is active; what a link watch says does not matter.
     ports[0].up = false;
+    EXPECT_EQ(first, chosen().transmit);
+    links[IfIndex{1}].flags = IFF_UP;
     EXPECT_EQ(IfIndex{1}, chosen().active);
     EXPECT_TRUE(chosen().transmit.empty());
     // Not a port yet.
     ports.pop_back();
-    EXPECT_EQ(std::vector<IfIndex>{IfIndex{2}}, chosen().standby);
+    EXPECT_EQ((std::vector<IfIndex>{IfIndex{2}, IfIndex{1}}), chosen().standby);
 }
 
 } // namespace
