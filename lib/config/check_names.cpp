@@ -70,7 +70,7 @@ void check_hwaddr(const Located& hwaddr, Diagnostics& diagnostics) {
     else if (address->is_multicast())
         refuse("is a group address, which no device can have: the first number must be even");
     else if (address->is_zero())
-        refuse("is zero, which no device can have; to use the address of the first port, remove \"hwaddr\"");
+        refuse("is zero, which no device can have; remove the key to use its default");
 }
 
 void check_cpus(const Located& cpus, Diagnostics& diagnostics) {
@@ -167,6 +167,7 @@ void check_names(const json::Value& document, std::string_view device, Diagnosti
     const Located top{document, {"", document.place()}};
     check_device(top, device, diagnostics);
     check_hwaddr(top.member("hwaddr"), diagnostics);
+    check_hwaddr(top.member("runner").member("system"), diagnostics);
     check_cpus(top.member("interrupts").member("cpus"), diagnostics);
     check_watches(top, diagnostics);
     check_ports(top.member("ports"), diagnostics);

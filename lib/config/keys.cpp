@@ -65,6 +65,10 @@ constexpr auto table = std::to_array<Key>({
     {"runner.sys_prio",
      {.shape = integer, .fallback = 65535, .range = u16, .used_by = lacp},
      "LACP system priority; the system with the lower number decides."},
+    {"runner.system",
+     {.shape = string, .used_by = lacp},
+     "LACP system identifier, a MAC address. Two machines with the same one, and the same lacp_key, are one "
+     "partner for a switch (MC-LAG). Default: the address of the team."},
     {"runner.min_ports",
      {.shape = integer, .fallback = 1, .range = {1, 1024}, .used_by = lacp},
      "Number of ports that must carry before the team has a carrier."},

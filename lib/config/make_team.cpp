@@ -88,6 +88,7 @@ LacpRunner lacp_of(const Section& runner) {
     return {.active = runner.boolean("active"),
             .fast_rate = runner.boolean("fast_rate"),
             .sys_prio = runner.integer<std::uint16_t>("sys_prio"),
+            .system = parse_mac_address(runner.string("system")),
             .min_ports = runner.integer<std::uint16_t>("min_ports"),
             .agg_select_policy = runner.word<AggSelectPolicy>("agg_select_policy"),
             .fallback = fallback_of(runner),

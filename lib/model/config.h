@@ -169,7 +169,8 @@ enum class LacpFallback : std::uint8_t { none, one_port, all_ports };
 struct LacpRunner {
     bool active = true, fast_rate = false;
     std::uint16_t sys_prio = 65535;
-    std::uint16_t min_ports = 1; ///< 1 to 1024
+    std::optional<MacAddress> system{}; ///< none: the address of the team
+    std::uint16_t min_ports = 1;        ///< 1 to 1024
     AggSelectPolicy agg_select_policy = AggSelectPolicy::lacp_prio;
     LacpFallback fallback = LacpFallback::none;
     HashFields tx_hash = default_tx_hash;

@@ -18,7 +18,7 @@ constexpr auto option_table = std::to_array<BondOption>({
     {"active_slave", meaningless, "the port that is active now is no setting"},
     {"actor_port_prio", carried, "ports.PORT.lacp_prio"},
     {"ad_actor_sys_prio", carried, "runner.sys_prio"},
-    {"ad_actor_system", none, "the LACP system is the MAC address of the team (hwaddr)", "00:00:00:00:00:00"},
+    {"ad_actor_system", carried, "runner.system"},
     {"ad_select", carried,
      "runner.agg_select_policy. stable becomes bandwidth, which changes to a larger aggregator also while "
      "the "
@@ -45,7 +45,7 @@ constexpr auto option_table = std::to_array<BondOption>({
      "active gets its own address back, which may be that of the team"},
     {"lacp_active", carried, "runner.active"},
     {"lacp_rate", carried, "runner.fast_rate"},
-    {"lacp_strict", meaningless, "a port without a partner never carries, unless runner.fallback is true"},
+    {"lacp_strict", carried, "runner.fallback: with off, which older kernels always have, it is true"},
     {"lp_interval", meaningless, "only for balance-tlb and balance-alb"},
     {"max_bonds", meaningless, "each team has a configuration of its own"},
     {"miimon", meaningless, "the kernel reports each change of a link at once"},
@@ -143,6 +143,7 @@ void set_unless(json::Value& object, std::string_view key, json::Value value, co
 }
 
 json::Value runner_of(Reader& options, std::string_view mode) {
+    constexpr const char* no_system = "00:00:00:00:00:00";
     json::Value runner(json::Object{});
     const auto name = runner_name(mode, options.number("packets_per_slave", 1) != 0);
     runner.set("name", name);
@@ -156,6 +157,9 @@ json::Value runner_of(Reader& options, std::string_view mode) {
         set_unless(runner, "active", options.word("lacp_active", switches, 1) == "on", true);
         set_unless(runner, "fast_rate", options.word("lacp_rate", rates) == "fast", false);
         set_unless(runner, "sys_prio", options.number("ad_actor_sys_prio", 65535), 65535);
+        if (const auto system = options.text("ad_actor_system"); !system.empty() && system != no_system)
+            runner.set("system", system);
+        set_unless(runner, "fallback", options.word("lacp_strict", switches) == "off", false);
         set_unless(runner, "min_ports", std::max<std::int64_t>(options.number("min_links", 0), 1), 1);
         const auto select = options.word("ad_select", selections);
         runner.set("agg_select_policy", select == "count"             ? "count"

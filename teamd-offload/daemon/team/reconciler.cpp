@@ -69,16 +69,22 @@ void Reconciler::leave_lacp() {
         port.lacp = {};
 }
 
-/// The address identifies the team to its LACP partners, as with teamd and bonding: with another one the
-/// ports negotiate again.
+/// Without a configured one the address identifies the team to its LACP partners, as with teamd and bonding.
+MacAddress Reconciler::lacp_system(const Link& team) const {
+    const auto* config = std::get_if<LacpRunner>(&context_.config().runner);
+    return config != nullptr && config->system ? *config->system : team.address;
+}
+
+/// With another LACP system the ports negotiate again.
 void Reconciler::follow_address(const Link& team) {
-    auto* system = lacp();
-    if (system == nullptr || context_.journal.now().lacp_system == team.address) return;
-    context_.journal.edit().lacp_system = team.address;
+    const auto wanted = lacp_system(team);
+    if (lacp() == nullptr || context_.journal.now().lacp_system == wanted) return;
+    context_.journal.edit().lacp_system = wanted;
     if (!ports_.all().empty())
-        context_.log(Level::notice, fmt::format("the LACP system is {} now, the address of {}; the ports "
-                                                "negotiate again",
-                                                text_of(team.address), context_.name()));
+        context_.log(Level::notice,
+                     fmt::format("the LACP system is {} now{}; the ports negotiate again", text_of(wanted),
+                                 wanted == team.address ? fmt::format(", the address of {}", context_.name())
+                                                        : std::string()));
     reconfigure(context_.config().runner);
 }
 
@@ -86,7 +92,7 @@ void Reconciler::follow_address(const Link& team) {
 /// begins with it.
 void Reconciler::start_runner() {
     auto& system = context_.journal.edit().lacp_system;
-    if (context_.is_lacp() && !system) system = context_.team()->address;
+    if (context_.is_lacp() && !system) system = lacp_system(*context_.team());
     runner_ = make_runner(context_.config().runner, runner_start());
     started_ = context_.config().runner.index();
 }

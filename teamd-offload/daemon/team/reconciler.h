@@ -48,6 +48,7 @@ private:
     bool probes_tags() const;
     bool watches_tipc() const;
     RunnerStart runner_start() const;
+    MacAddress lacp_system(const Link& team) const;
     void follow_address(const Link& team);
     void start_runner();
     void leave_lacp();

@@ -25,6 +25,13 @@ std::string reason(const TeamUnderTest& team, const std::string& port) {
     return detail(team, port, "not_used_because");
 }
 
+/// The partner takes the team for that system, and both of its ports carry.
+bool partner_knows(Partner& partner, const std::string& system, const TeamUnderTest& team) {
+    return partner.team().await_item(
+               fmt::format("ports.{}.runner.partner_lacpdu_info.system", Cabling::far_end(1)), system) &&
+           carries(team, "eth1") && carries(team, "eth2");
+}
+
 class LacpTeam : public testing::Test {
 protected:
     explicit LacpTeam(unsigned ports = 2) : wires_(ports, FarSide::open) {}
@@ -82,11 +89,7 @@ TEST_F(LacpTeam, is_the_system_of_its_address) {
     for (const auto* port : {"eth1", "eth2"})
         ASSERT_TRUE(carries(team, port));
     const std::string first = "02:00:00:00:00:77", second = "02:00:00:00:00:78";
-    const auto is_known = [&](const std::string& system) {
-        return partner.team().await_item(
-                   fmt::format("ports.{}.runner.partner_lacpdu_info.system", Cabling::far_end(1)), system) &&
-               carries(team, "eth1") && carries(team, "eth2");
-    };
+    const auto is_known = [&](const std::string& system) { return partner_knows(partner, system, team); };
     wires_.host().ip("link set team0 address " + first);
     EXPECT_TRUE(is_known(first));
     team.kill();
@@ -94,6 +97,19 @@ TEST_F(LacpTeam, is_the_system_of_its_address) {
     team.start();
     EXPECT_TRUE(is_known(second)) << "also if it was set while no daemon ran";
     EXPECT_THAT(team.log(), HasSubstr("the LACP system is " + second + " now"));
+}
+
+TEST_F(LacpTeam, is_the_configured_system) {
+    const std::string system = "02:00:00:00:00:99";
+    TeamUnderTest team(team_config(
+        fmt::format(R"({{"name": "lacp", "fast_rate": true, "system": "{}"}})", system), ports_object(2)));
+    Partner partner(wires_, {1, 2});
+    up();
+    EXPECT_TRUE(partner_knows(partner, system, team));
+    wires_.host().ip("link set team0 address 02:00:00:00:00:77");
+    team.kill();
+    team.start();
+    EXPECT_TRUE(partner_knows(partner, system, team)) << "whatever address the team has";
 }
 
 TEST_F(LacpTeam, clears_its_counters) {

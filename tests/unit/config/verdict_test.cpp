@@ -80,6 +80,9 @@ TEST(ConfigVerdict, checks_runner_options) {
         {R"("fast_rate": 1)", tolerated},
         {R"("sys_prio": 65536)", refused},
         {R"("sys_prio": -1)", refused},
+        {R"("system": "02:00:00:00:00:99")", good},
+        {R"("system": "03:00:00:00:00:99")", refused}, // of a group
+        {R"("system": "02:00")", refused},
         {R"("sys_prio": 1.0)", tolerated},
         {R"("min_ports": 0)", refused},
         {R"("min_ports": 1025)", refused},

@@ -44,7 +44,7 @@ TEST(ImportBond, makes_the_runner_of_each_mode) {
     EXPECT_EQ(R"({"name": "activebackup"})", runner("1"));
     EXPECT_EQ(R"({"name": "loadbalance", "tx_hash": ["eth"]})", runner("balance-xor"));
     EXPECT_EQ(R"({"name": "broadcast"})", runner("broadcast"));
-    EXPECT_EQ(R"({"name": "lacp", "tx_hash": ["eth"], "agg_select_policy": "bandwidth"})",
+    EXPECT_EQ(R"({"name": "lacp", "tx_hash": ["eth"], "fallback": true, "agg_select_policy": "bandwidth"})",
               runner("802.3ad 4"));
     EXPECT_EQ(R"({"name": "activebackup"})", runner("balance-tlb"));
     EXPECT_EQ(R"({"name": "random"})",
@@ -70,11 +70,14 @@ TEST(ImportBond, keeps_lacp_parameters) {
                                      {"min_links", "2"},
                                      {"ad_select", "count"},
                                      {"ad_actor_sys_prio", "100"},
+                                     {"ad_actor_system", "02:00:00:00:00:99"},
+                                     {"lacp_strict", "on 1"},
                                      {"ad_user_port_key", "7"},
                                      {"xmit_hash_policy", "layer3+4 1"}}));
-    EXPECT_EQ(R"({"name": "lacp", "tx_hash": ["ip", "l4"], "active": false, "fast_rate": true, )"
-              R"("sys_prio": 100, "min_ports": 2, "agg_select_policy": "count"})",
-              part(team, "runner"));
+    EXPECT_EQ(
+        R"({"name": "lacp", "tx_hash": ["ip", "l4"], "active": false, "fast_rate": true, )"
+        R"("sys_prio": 100, "system": "02:00:00:00:00:99", "min_ports": 2, "agg_select_policy": "count"})",
+        part(team, "runner"));
     EXPECT_EQ(R"({"eth1": {"lacp_key": 7}, "eth2": {"lacp_key": 7}})", part(team, "ports"));
     EXPECT_THAT(team.lost, ElementsAre(StartsWith("ad_user_port_key 7: is the whole key")));
 }
@@ -193,9 +196,9 @@ TEST(ImportBond, loses_nothing_by_defaults_of_the_kernel) {
 }
 
 TEST(ImportBond, names_each_lost_option) {
-    EXPECT_THAT(imported(bond({{"all_slaves_active", "1"}, {"ad_actor_system", "02:00:00:00:00:01"}})).lost,
-                ElementsAre(StartsWith("ad_actor_system 02:00:00:00:00:01: no counterpart"),
-                            StartsWith("all_slaves_active 1: no counterpart")));
+    EXPECT_THAT(imported(bond({{"all_slaves_active", "1"}, {"broadcast_neighbor", "on 1"}})).lost,
+                ElementsAre(StartsWith("all_slaves_active 1: no counterpart"),
+                            StartsWith("broadcast_neighbor on 1: no counterpart")));
     EXPECT_THAT(imported(bond({{"no_such", "1"}})).lost,
                 ElementsAre(StartsWith("no_such 1: unknown bonding option")));
 }
