@@ -112,7 +112,8 @@ static __always_inline bool teamo_active_is_lost(void) {
     struct teamo_device active = {};
     __u64 slave, own;
 
-    if (!bond || !bond->address || !teamo_is_there(TEAMO_NO_SLOT)) return false;
+    if (teamo_link_reading == TEAMO_LINKS_UNSEEN || !bond || !bond->address || !teamo_is_there(TEAMO_NO_SLOT))
+        return false;
     own = bond->address + teamo_bonding.own;
     slave = teamo_address_at(own + teamo_bonding.active);
     if (!slave) return false;
