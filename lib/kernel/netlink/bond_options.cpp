@@ -15,6 +15,7 @@ constexpr auto of_bonds = std::to_array<BondAttribute>({
     {IFLA_BOND_MISSED_MAX, "arp_missed_max"},
     {32 /* IFLA_BOND_COUPLED_CONTROL, Linux 6.9 */, "coupled_control"},
     {33 /* IFLA_BOND_BROADCAST_NEIGH, Linux 6.17 */, "broadcast_neighbor"},
+    {34 /* IFLA_BOND_LACP_STRICT, Linux 7.x */, "lacp_strict"},
 });
 
 /// prio is the only one that is signed, and the only one of 32 bits.

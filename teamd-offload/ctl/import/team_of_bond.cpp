@@ -45,7 +45,8 @@ constexpr auto option_table = std::to_array<BondOption>({
      "active gets its own address back, which may be that of the team"},
     {"lacp_active", carried, "runner.active"},
     {"lacp_rate", carried, "runner.fast_rate"},
-    {"lacp_strict", carried, "runner.fallback: with off, which older kernels always have, it is true"},
+    {"lacp_strict", carried,
+     "runner.fallback: with off, which older kernels always have, it is true, unless min_links is above 1"},
     {"lp_interval", meaningless, "only for balance-tlb and balance-alb"},
     {"max_bonds", meaningless, "each team has a configuration of its own"},
     {"miimon", meaningless, "the kernel reports each change of a link at once"},
@@ -159,8 +160,9 @@ json::Value runner_of(Reader& options, std::string_view mode) {
         set_unless(runner, "sys_prio", options.number("ad_actor_sys_prio", 65535), 65535);
         if (const auto system = options.text("ad_actor_system"); !system.empty() && system != no_system)
             runner.set("system", system);
-        set_unless(runner, "fallback", options.word("lacp_strict", switches) == "off", false);
-        set_unless(runner, "min_ports", std::max<std::int64_t>(options.number("min_links", 0), 1), 1);
+        const auto least = std::max<std::int64_t>(options.number("min_links", 0), 1);
+        set_unless(runner, "min_ports", least, 1);
+        set_unless(runner, "fallback", options.word("lacp_strict", switches) == "off" && least == 1, false);
         const auto select = options.word("ad_select", selections);
         runner.set("agg_select_policy", select == "count"             ? "count"
                                         : select == "actor_port_prio" ? "port_config"

@@ -60,31 +60,41 @@ TEST(Bond, shows_as_bonding_with_a_queue_id_for_each_port) {
     EXPECT_FALSE(exists(NetNs::current(), "team0"));
 }
 
-/// ip(8) of Debian 12 and 13 does not know the option.
-Result<> set_actor_port_prio(const std::string& slave, std::uint16_t priority) {
+/// For options that ip(8) of Debian 12 and 13 does not know: `put` adds one to those of the bond, or of its
+/// slave.
+Result<> set_option(const std::string& device, int kind, int options, const auto& put) {
     auto socket = TEAMO_TRY(NetlinkSocket::open(NETLINK_ROUTE));
     ifinfomsg header{};
-    header.ifi_index = static_cast<int>(look(NetNs::current(), slave).index);
+    header.ifi_index = static_cast<int>(look(NetNs::current(), device).index);
     auto message = make_message(RTM_NEWLINK, NLM_F_ACK, header);
     auto* info = nla_nest_start(message.get(), IFLA_LINKINFO);
-    nla_put_string(message.get(), IFLA_INFO_SLAVE_KIND, "bond");
-    auto* data = nla_nest_start(message.get(), IFLA_INFO_SLAVE_DATA);
-    nla_put_u16(message.get(), 10 /* IFLA_BOND_SLAVE_ACTOR_PORT_PRIO, Linux 6.18 */, priority);
+    nla_put_string(message.get(), kind, "bond");
+    auto* data = nla_nest_start(message.get(), options);
+    put(message.get());
     nla_nest_end(message.get(), data);
     nla_nest_end(message.get(), info);
     return socket.request(std::move(message));
 }
 
-TEST(BondImport, takes_over_the_ports_priority_for_lacp) {
+TEST(BondImport, takes_over_newer_options_of_lacp) {
     const auto* kernel = std::getenv("TEAMO_LAB_KERNEL");
     if (kernel == nullptr || std::string_view(kernel) != "newest")
         GTEST_SKIP() << "bonding has actor_port_prio since Linux 6.18";
     in_guest("ip link add bond0 type bond mode 802.3ad; ip link set eth0 down master bond0; "
              "ip link set eth1 down master bond0");
-    const auto set = set_actor_port_prio("eth0", 7);
+    const auto import = [] { return in_guest("teamoctl import bond bond0"); };
+    EXPECT_THAT(import(), HasSubstr("\"fallback\": true"));
+    const auto set = set_option("eth0", IFLA_INFO_SLAVE_KIND, IFLA_INFO_SLAVE_DATA, [](nl_msg* message) {
+        nla_put_u16(message, 10 /* IFLA_BOND_SLAVE_ACTOR_PORT_PRIO, Linux 6.18 */, 7);
+    });
     ASSERT_TRUE(set) << set.error().text;
-    const auto imported = in_guest("teamoctl import bond bond0");
+    const auto strict = set_option("bond0", IFLA_INFO_KIND, IFLA_INFO_DATA, [](nl_msg* message) {
+        nla_put_u8(message, 34 /* IFLA_BOND_LACP_STRICT, Linux 7.x */, 1);
+    });
+    ASSERT_TRUE(strict) << strict.error().text;
+    const auto imported = import();
     in_guest("ip link del bond0");
+    EXPECT_THAT(imported, Not(HasSubstr("fallback")));
     EXPECT_THAT(imported, testing::ContainsRegex("\"eth0\": \\{[^}]*\"lacp_prio\": 7"));
     EXPECT_THAT(imported, Not(HasSubstr("\"lacp_prio\": 255")));
 }
