@@ -83,41 +83,53 @@ Result<> BondGuest::make_active(IfIndex slave) {
 /// bond, which its owner has set.
 void BondGuest::follow_active() {
     const auto& bond = *context_.team();
+    const auto* former = context_.link(active_);
+    const bool kept_link = former != nullptr && former->has_link() && former->bond_uses_link &&
+                           former->carrier_losses == active_losses_ && former->master == bond.index;
     const auto before = std::exchange(active_, bond.bond_active);
-    const auto* former = context_.link(before);
-    if (!chooses() || !before || !active_ || active_ == before || active_ == chosen_) return;
-    if (former != nullptr && former->has_link() && former->master == bond.index) by_hand_ = active_;
+    if (const auto* now = context_.link(active_)) active_losses_ = now->carrier_losses;
+    if (!chooses() || active_ == before || active_ == chosen_) return;
+    chosen_ = {}; // unless the runner follows, its choice is written once more
+    if (before && active_ && kept_link) by_hand_ = active_;
 }
 
 bool BondGuest::chooses() const { return context_.config().chooses_active && context_.is_activebackup(); }
 
-/// Once for each choice.
+/// Once for each choice. Bonding refuses a slave whose link it does not use.
 void BondGuest::choose(std::optional<IfIndex> active) {
     // fail_over_mac and downdelay do not mind: the configuration wants it.
     const bool may =
         may_choose() || steering_.reason() == Unsteered::addresses || steering_.reason() == Unsteered::delay;
-    if (!active || !chooses() || !may || !context_.team()->bond_active) {
-        chosen_ = {};
-        return;
+    const auto* slave = active ? context_.link(*active) : nullptr;
+    if (!chooses() || !may || slave == nullptr || *active == context_.team()->bond_active) {
+        chosen_ = slave != nullptr && *active == context_.team()->bond_active ? *active : IfIndex{};
+        active_patience_.reset();
+        return active_failure_.clear();
     }
-    if (std::exchange(chosen_, *active) == *active && active_failure_.text().empty()) return;
-    if (*active == context_.team()->bond_active) return;
-    if (set_active(*active))
-        context_.log(Level::notice, fmt::format("active slave {}", context_.link(*active)->name));
-    if (context_.observer->read_now(context_.device.team)) active_ = context_.team()->bond_active;
+    if (chosen_ == *active || !slave->bond_uses_link) return;
+    if (active_patience_ && !active_patience_->is_over(Clock::now())) return;
+    if (const auto done = set_active(*active); !done) {
+        if (!active_patience_) active_patience_.emplace();
+        return active_patience_->refused(Clock::now());
+    }
+    context_.log(Level::notice, fmt::format("active slave {}", slave->name));
+    chosen_ = *active;
+    active_patience_.reset();
+    static_cast<void>(context_.observer->read_now(context_.device.team));
+    follow_active();
     context_.request_pass(); // the tables follow
 }
 
 void BondGuest::observe() {
     if (!context_.datapath->is_guest() || ended_ || context_.team() == nullptr) return;
     set_runner(*context_.team());
-    take_over();
-    if (context_.team() == nullptr) return;
-    follow_active();
     // An event from before our own change must not look like another program's.
     if (steering_.former() && context_.team()->bond_policy != steering_policy)
         if (!context_.observer->read_now(context_.device.team)) return;
     steering_.step(view(*context_.team()), Clock::now());
+    take_over();
+    if (context_.team() == nullptr) return;
+    follow_active();
     context_.journal.edit().bond_policy = steering_.former();
     auto* runner = std::get_if<LoadBalanceRunner>(&context_.configuration.team.runner);
     if (const auto policy = steering_.own_policy(); policy && runner != nullptr)
@@ -195,7 +207,9 @@ void BondGuest::end() {
 
 std::optional<Clock::time_point> BondGuest::deadline() const {
     auto first = steering_.deadline();
-    return patience_ ? earlier(first, patience_->next()) : first;
+    for (const auto& patience : {patience_, active_patience_})
+        if (patience) first = earlier(first, patience->next());
+    return first;
 }
 
 std::optional<AttachedStatus> BondGuest::status() const {

@@ -53,10 +53,12 @@ private:
     bool ended_ = false;
     LogOnce reason_;                   ///< why it is not steered
     LogOnce failure_;                  ///< of the last write of the policy
-    std::optional<Patience> patience_; ///< after a failure
+    std::optional<Patience> patience_; ///< after a failure of that
+    std::optional<Patience> active_patience_;
     LogOnce active_failure_, steering_failure_;
     std::pair<IfIndex, std::uint32_t> taken_over_{}; ///< the slave that lost its link, and how often then
     IfIndex active_{}, chosen_{};                    ///< as last seen, and as last chosen by the runner
+    std::uint32_t active_losses_ = 0;                ///< of the active slave's link, when it was seen last
     std::optional<IfIndex> by_hand_;
 };
 

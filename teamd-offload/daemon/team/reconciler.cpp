@@ -104,8 +104,10 @@ RunnerStart Reconciler::runner_start() const {
                       .system = journal.lacp_system.value_or(MacAddress{}),
                       .can_only_receive = context_.datapath->can_only_receive(),
                       .lacp_memory = {}};
-    if (context_.datapath->is_guest() && context_.team()->bond_active)
+    if (context_.datapath->is_guest() && context_.team()->bond_active) {
+        start.active_by_hand = start.active_by_hand && start.active == context_.team()->bond_active;
         start.active = context_.team()->bond_active;
+    }
     for (const auto& port : journal.ports) {
         const auto* link = context_.link(port.index);
         // A link that was lost meanwhile begins anew.
@@ -280,7 +282,9 @@ void Reconciler::apply(const TeamPlan& plan) {
     note_short_loss(plan);
     const bool moved = std::exchange(moved_, false);
     // Bonding itself announces what it has changed.
-    const bool is_news = plan.is_guest ? moved : lost || moved || (is_activebackup && gained);
+    const bool could_move =
+        context_.datapath->steers() && plan.tables.standby[1]; // the last is the active one
+    const bool is_news = plan.is_guest ? moved && could_move : lost || moved || (is_activebackup && gained);
     if (plan.carrier && is_news) announce(gained && context_.datapath->announces_gains());
     note_tables(context_.datapath->apply(plan.tables));
     const bool carrying_changed =

@@ -168,9 +168,10 @@ struct Begin {
             std::holds_alternative<ActiveBackupRunner>(context().config().runner)) {
             const auto* port = parts.ports.find(request.value);
             if (port == nullptr) return failed(request.value + " is not a port of this team");
-            if (context().datapath->is_guest() && !context().config().chooses_active) {
-                const auto made = parts.guest.make_active(port->index);
-                return made ? done() : failed(made.error().text);
+            if (context().datapath->is_guest()) {
+                if (const auto made = parts.guest.make_active(port->index); !made)
+                    return failed(made.error().text);
+                if (!context().config().chooses_active) return done();
             }
             if (!parts.reconciler.choose_active(port->index))
                 return failed("the link of " + request.value + " is down");

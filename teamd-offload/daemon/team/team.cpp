@@ -223,6 +223,8 @@ Result<> Team::attach_to_bond() {
     const bool is_known = journal.has_value();
     if (journal && journal->team != bond->team) { // it was made again: only what its slaves were like is true
         journal->bond_policy.reset();
+        journal->active.reset();
+        journal->active_by_hand = false;
         journal->owners = {};
         journal->offloads.clear();
     }
