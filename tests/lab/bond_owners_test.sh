@@ -117,7 +117,12 @@ owner_again() {
     nmcli connection up a2 >/dev/null && nmcli device reapply bond0 >/dev/null &&
         nmcli connection up bond0 >/dev/null && nmcli connection up bond0.7 >/dev/null
 }
-owner_down() { nmcli connection delete bond0.7 a1 a2 bond0 >/dev/null; systemctl stop NetworkManager; }
+# It removes the device after the command has ended, if it still runs.
+owner_down() {
+    nmcli connection delete bond0.7 a1 a2 bond0 >/dev/null
+    systemctl stop NetworkManager
+    ! ip link show bond0 >/dev/null 2>&1 || ip link del bond0
+}
 own NetworkManager 802.3ad layer2+3
 
 # ---- ifupdown

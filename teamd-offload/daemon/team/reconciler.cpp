@@ -157,7 +157,8 @@ void Reconciler::await_mtu() {
 /// A bond whose last port is deleted gets its new address before the port's RTM_DELLINK: only a reading of
 /// all devices shows both.
 void Reconciler::await_address() {
-    if (context_.device.kind == bond_kind && context_.bond_address &&
+    // That of a bond of others is not set back.
+    if (!context_.datapath->is_guest() && context_.device.kind == bond_kind && context_.bond_address &&
         context_.team()->address != *context_.bond_address)
         static_cast<void>(context_.observer->refresh());
 }
@@ -165,7 +166,7 @@ void Reconciler::await_address() {
 /// The team's device as the plan should see it: a bond without ports with the address it had.
 Link Reconciler::team_before_loss() {
     auto team = *context_.team();
-    if (context_.device.kind != bond_kind) return team;
+    if (context_.device.kind != bond_kind || context_.datapath->is_guest()) return team;
     const bool has_slaves = std::ranges::any_of(ports_.all(), [this](const TeamPort& port) {
         const auto* link = context_.link(port.index);
         return link != nullptr && link->master == context_.device.team;
