@@ -61,14 +61,14 @@ void BondGuest::take_over() {
     const auto& lost = *context_.link(bond.bond_active);
     const std::pair now(lost.index, lost.carrier_losses);
     if (std::exchange(taken_over_, now) == now) return;
-    if (set_active(*next))
-        context_.log(Level::notice, fmt::format("active slave {}: {} has lost its link",
-                                                context_.link(*next)->name, lost.name));
-    static_cast<void>(context_.observer->read_now(context_.device.team));
+    // Before a new reading, which may know these devices no more.
+    const auto done =
+        fmt::format("active slave {}: {} has lost its link", context_.link(*next)->name, lost.name);
+    if (set_active(*next)) context_.log(Level::notice, done);
 }
 
 Result<> BondGuest::set_active(IfIndex slave) {
-    auto done = context_.control.set_bond_active(context_.device.team, slave);
+    auto done = make_active(slave);
     active_failure_(context_.log, Level::warning, "active_slave: ", done);
     return done;
 }
@@ -108,15 +108,15 @@ void BondGuest::choose(std::optional<IfIndex> active) {
     }
     if (chosen_ == *active || !slave->bond_uses_link) return;
     if (active_patience_ && !active_patience_->is_over(Clock::now())) return;
+    const auto name = slave->name; // set_active() reads events
     if (const auto done = set_active(*active); !done) {
         if (!active_patience_) active_patience_.emplace();
         return active_patience_->refused(Clock::now());
     }
-    context_.log(Level::notice, fmt::format("active slave {}", slave->name));
+    context_.log(Level::notice, fmt::format("active slave {}", name));
     chosen_ = *active;
     active_patience_.reset();
-    static_cast<void>(context_.observer->read_now(context_.device.team));
-    follow_active();
+    if (context_.team() != nullptr) follow_active();
     context_.request_pass(); // the tables follow
 }
 
