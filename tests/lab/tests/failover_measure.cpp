@@ -41,22 +41,33 @@ void make_bond(unsigned miimon) {
 }
 void remove_bond() { in_guest("ip link del team0; ip link set eth0 down; ip link set eth1 down"); }
 
-std::vector<Contender> contenders() {
+/// Our daemon, which `start` starts; `remove`: after its end.
+Contender by_daemon(std::string name, bool frozen, std::function<void(std::optional<TeamUnderTest>&)> start,
+                    std::function<void()> remove) {
     static std::optional<TeamUnderTest> ours;
-    const auto with = [](const char* datapath, bool frozen = false) {
-        return Contender{
-            .name = fmt::format("this daemon{}, {}", frozen ? " frozen" : "", datapath),
-            .make = [datapath] { ours.emplace(config, std::vector<std::string>{"--datapath", datapath}); },
+    return {.name = std::move(name),
+            .make = [start = std::move(start)] { start(ours); },
             .freeze =
                 [frozen] {
                     if (frozen) ours->signal(SIGSTOP);
                 },
             .unmake =
-                [] {
+                [remove = std::move(remove)] {
                     ours->signal(SIGCONT);
                     EXPECT_EQ(0, ours->stop());
                     ours.reset();
+                    remove();
                 }};
+}
+
+std::vector<Contender> contenders() {
+    const auto with = [](const char* datapath, bool frozen = false) {
+        return by_daemon(
+            fmt::format("this daemon{}, {}", frozen ? " frozen" : "", datapath), frozen,
+            [datapath](auto& ours) {
+                ours.emplace(config, std::vector<std::string>{"--datapath", datapath});
+            },
+            [] {});
     };
     const auto bonding = [](unsigned miimon) {
         return Contender{.name = fmt::format("bonding, miimon={}", miimon),
@@ -98,28 +109,16 @@ void await_links() {
 
 /// That bond, alone and with the daemon as its guest.
 std::vector<Contender> guests() {
-    static std::optional<TeamUnderTest> ours;
     const auto attached = [](bool frozen) {
-        return Contender{.name = fmt::format("attached{}, miimon=100", frozen ? " frozen" : ""),
-                         .make =
-                             [] {
-                                 make_bond(100);
-                                 in_guest("ip link set team0 up");
-                                 ours.emplace(R"({"device": "team0", "attach": true})",
-                                              std::vector<std::string>{}, "team0");
-                                 EXPECT_TRUE(ours->await_item("attached.steered", "true", 20s));
-                             },
-                         .freeze =
-                             [frozen] {
-                                 if (frozen) ours->signal(SIGSTOP);
-                             },
-                         .unmake =
-                             [] {
-                                 ours->signal(SIGCONT);
-                                 EXPECT_EQ(0, ours->stop());
-                                 ours.reset();
-                                 remove_bond();
-                             }};
+        return by_daemon(
+            fmt::format("attached{}, miimon=100", frozen ? " frozen" : ""), frozen,
+            [](auto& ours) {
+                make_bond(100);
+                in_guest("ip link set team0 up");
+                ours.emplace(R"({"device": "team0", "attach": true})", std::vector<std::string>{}, "team0");
+                EXPECT_TRUE(ours->await_item("attached.steered", "true", 20s));
+            },
+            remove_bond);
     };
     return {{.name = "bonding, miimon=100",
              .make = [] { make_bond(100); },
