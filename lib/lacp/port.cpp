@@ -40,14 +40,6 @@ std::string sentence_for(NotSelected why, const Port& port, const Port* chosen) 
     const auto& partner = port.variables.partner;
     const auto& team = chosen == nullptr ? port.variables : chosen->variables;
     switch (why) {
-    case NotSelected::none: return {};
-    case NotSelected::no_link: return "it has no link, or the team is down";
-    case NotSelected::half_duplex: return "its link is half duplex, which LACP does not aggregate";
-    case NotSelected::looped: return "its own LACPDUs come back: a cable or a switch loops";
-    case NotSelected::no_answer_yet: return "it waits for the first LACPDU of its partner";
-    case NotSelected::partner_silent:
-        return port.answered ? "its partner has stopped sending LACPDUs"
-                             : "no partner answers: check that LACP is active on the switch's port";
     case NotSelected::other_system:
         return fmt::format("its partner is {}, the team's partner is {}: check the cables",
                            text_of(partner.system.address), text_of(team.partner.system.address));
@@ -59,6 +51,23 @@ std::string sentence_for(NotSelected why, const Port& port, const Port* chosen) 
         return fmt::format("its LACP key is {} ({} Mbit/s), that of the team is {}: its speed or its "
                            "lacp_key differs from the other ports",
                            actor.key, port.link.speed, team.actor.key);
+    default: return sentence_for(why, port.answered);
+    }
+}
+
+std::string sentence_for(NotSelected why, bool answered) {
+    switch (why) {
+    case NotSelected::none: return {};
+    case NotSelected::no_link: return "it has no link, or the team is down";
+    case NotSelected::half_duplex: return "its link is half duplex, which LACP does not aggregate";
+    case NotSelected::looped: return "its own LACPDUs come back: a cable or a switch loops";
+    case NotSelected::no_answer_yet: return "it waits for the first LACPDU of its partner";
+    case NotSelected::partner_silent:
+        return answered ? "its partner has stopped sending LACPDUs"
+                        : "no partner answers: check that LACP is active on the switch's port";
+    case NotSelected::other_system: return "it has another partner than the team";
+    case NotSelected::other_key: return "its partner has another key than that of the team";
+    case NotSelected::other_own_key: return "its LACP key differs from that of the other ports";
     case NotSelected::individual: return "its partner does not aggregate this link";
     case NotSelected::other_policy: return "agg_select_policy prefers another aggregator";
     case NotSelected::waiting: return "it waits for other ports that may join";

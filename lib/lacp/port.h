@@ -70,6 +70,8 @@ NotSelected difference(const Port& port, const Port& chosen);
 
 /// A sentence for a user, without the port's name. `chosen`: a port of the team's aggregator, if any.
 std::string sentence_for(NotSelected why, const Port& port, const Port* chosen);
+/// The same where no port is known. `answered`: the port has had a partner.
+std::string sentence_for(NotSelected why, bool answered);
 
 /// The name of the receive state in teamd's state document.
 const char* teamd_name_of(ReceiveState state);

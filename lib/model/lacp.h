@@ -9,6 +9,7 @@
 
 #include <compare>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 
@@ -92,9 +93,26 @@ enum class NotSelected : std::uint8_t {
     held,           ///< another link watch than ethtool is down
 };
 
+/// What the kernel's bonding tells of its own LACP (mode 802.3ad; IFLA_BOND_AD_*).
+struct BondPort {
+    std::uint32_t aggregator = 0;                    ///< 0: none
+    std::uint8_t actor_state = 0, partner_state = 0; ///< StateBit
+    FrameCounters counters{};                        ///< since it joined
+    bool operator==(const BondPort&) const = default;
+};
+struct BondSystem {
+    SystemId actor{};
+    bool active = true, fast_rate = false;
+    std::uint32_t aggregator = 0; ///< the active one, which has the keys and the partner below
+    std::uint16_t actor_key = 0, partner_key = 0;
+    MacAddress partner{};
+    std::map<IfIndex, BondPort> ports{};
+    bool operator==(const BondSystem&) const = default;
+};
+
 struct PortStatus {
     bool selected = false;        ///< it belongs to the aggregator of the team
-    std::uint32_t aggregator = 0; ///< ifindex of its first port; 0: none
+    std::uint32_t aggregator = 0; ///< ifindex of its first port; of bonding: its number; 0: none
     std::string state;            ///< of the receive machine, by teamd's names
     PortInfo actor{}, partner{};
     std::string receive, mux, periodic; ///< states by the standard's names

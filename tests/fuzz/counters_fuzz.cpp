@@ -5,6 +5,7 @@
 //
 // fuzz: -max_len=1024
 #include "kernel/ethtool/ethtool.h"
+#include "kernel/netlink/bond_lacp.h"
 #include "kernel/netlink/counters.h"
 #include "kernel/netlink/netdev_queues.h"
 #include "kernel/netlink/traffic_control.h"
@@ -25,6 +26,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
     const auto* message = buffer.header();
 
     static_cast<void>(parse_stats(message));
+    static_cast<void>(parse_bond_frames(message));
     std::map<IfIndex, QueueCounters> queues;
     add_queue(message, queues);
     require(queues.size() <= 1);

@@ -3,6 +3,7 @@
 // Messages of the kernel about devices. They come from the kernel alone, but a newer one may send
 // what this one does not: each attribute is read within its length. The first byte chooses the type.
 // fuzz: -max_len=4096
+#include "kernel/netlink/bond_lacp.h"
 #include "kernel/netlink/bond_options.h"
 #include "kernel/netlink/links.h"
 #include "kernel_message.h"
@@ -25,5 +26,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
     static_cast<void>(parse_ipv6_event(message.header()));
     BondOptions options;
     add_bond_options(message.header(), options);
+    lacp::BondSystem system;
+    add_bond_lacp(message.header(), IfIndex{1}, system);
     return 0;
 }
