@@ -22,6 +22,7 @@ struct TeamState {
     MacAddress address;
     LinkSight link_sight{};
     bool kernel_hashes = false;
+    bool counts_by_program = false;         ///< as of a TeamStatus
     std::optional<AttachedStatus> attached; ///< none: the team is not a bond of others
     LinkStatus link;                        ///< its duplex is not read
     std::vector<PortStatus> ports;          ///< without their link watches; of LACP only the state
@@ -36,12 +37,6 @@ struct TeamState {
     json::Value document; ///< the whole document
     bool operator==(const TeamState&) const = default;
 };
-
-/// True if the ports' counters are those of our program, which counts a GSO packet once and what it drops
-/// apart; otherwise they are those of the devices.
-inline bool counts_by_program(const TeamState& state) {
-    return state.datapath != "team" && !state.kernel_hashes && !state.attached;
-}
 
 /// ENOTSUP if the daemon is a teamd: its state has no "datapath".
 Result<TeamState> read_state(json::Value document);

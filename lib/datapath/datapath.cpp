@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "datapath/datapath.h"
 
-#include "datapath/bond/attached_bond.h"
-#include "datapath/bond/bond_datapath.h"
+#include "datapath/bond/queue_bond.h"
+#include "datapath/bond/steered_bond.h"
 #include "datapath/bpf_datapath.h"
 #include "datapath/team/team_datapath.h"
 
@@ -10,8 +10,7 @@
 
 namespace teamo {
 
-Result<DatapathChoice> choose_datapath(DatapathChoice choice, LinkControl& links, const Link* existing,
-                                       bool needs_carrier) {
+Result<DatapathChoice> choose_datapath(DatapathChoice choice, LinkControl& links, const Link* existing) {
     if (choice != DatapathChoice::automatic) return choice;
     if (existing != nullptr && existing->kind == "team") return DatapathChoice::team;
     if (existing != nullptr && existing->kind == "bond") return DatapathChoice::bond;
@@ -24,7 +23,7 @@ Result<DatapathChoice> choose_datapath(DatapathChoice choice, LinkControl& links
         if (!known)
             return within(fmt::format("cannot find out whether the kernel has the {} driver", kind),
                           known.error());
-        if (*known && !(needs_carrier && drives == DatapathChoice::bond)) return drives;
+        if (*known) return drives;
     }
     return DatapathChoice::bpf;
 }
@@ -48,18 +47,34 @@ Result<> check_device_tls(DatapathChoice choice, const TeamConfig& config) {
     return {};
 }
 
+namespace {
+
+Result<std::unique_ptr<Datapath>> open_bond(const TeamConfig& config, bool by_cpu, DevicePrograms& hooks) {
+    BondSetup setup{.mode = bond_mode_of(config.runner), .policy = BondPolicy::encap34};
+    if (const auto* lacp = std::get_if<LacpRunner>(&config.runner)) setup.lacp = *lacp;
+    if (setup.mode != bond_mode_round_robin)
+        return std::unique_ptr<Datapath>(TEAMO_TRY(SteeredBond::open(setup, by_cpu, hooks)));
+    return std::unique_ptr<Datapath>(TEAMO_TRY(QueueBond::open(by_cpu, hooks)));
+}
+
+} // namespace
+
 Result<std::unique_ptr<Datapath>> open_datapath(DatapathChoice choice, LinkControl& links,
                                                 const Link* existing, const TeamConfig& config,
                                                 DevicePrograms& hooks) {
-    if (config.attach) return std::unique_ptr<Datapath>(TEAMO_TRY(AttachedBond::open(hooks)));
+    if (config.attach)
+        return std::unique_ptr<Datapath>(TEAMO_TRY(SteeredBond::open({}, /*by_cpu=*/false, hooks)));
     TEAMO_TRY(check_device_tls(choice, config));
-    if (needs_device_tls(config))
-        return std::unique_ptr<Datapath>(TEAMO_TRY(KernelHashDatapath::open(hooks)));
-    const auto chosen = TEAMO_TRY(choose_datapath(choice, links, existing, withholds_carrier(config.runner)));
+    if (needs_device_tls(config)) {
+        const BondSetup by_its_own_hash{};
+        return std::unique_ptr<Datapath>(
+            TEAMO_TRY(SteeredBond::open(by_its_own_hash, /*by_cpu=*/false, hooks)));
+    }
+    const auto chosen = TEAMO_TRY(choose_datapath(choice, links, existing));
     const bool by_cpu = has(hash_fields_of(config.runner), HashField::cpu);
     switch (chosen) {
     case DatapathChoice::team: return TeamDatapath::open(mode_of(config.runner), hooks);
-    case DatapathChoice::bond: return std::unique_ptr<Datapath>(TEAMO_TRY(BondDatapath::open(by_cpu, hooks)));
+    case DatapathChoice::bond: return open_bond(config, by_cpu, hooks);
     default: return std::unique_ptr<Datapath>(TEAMO_TRY(BpfDatapath::open(by_cpu, config.device, hooks)));
     }
 }

@@ -26,7 +26,7 @@ struct TeamDevice {
     std::string kind; ///< "veth", "netkit", "team" or "bond"
 };
 
-/// What the programs of a guest do (docs/adr/0038).
+/// What the programs of a bond in its own mode do (docs/adr/0038).
 enum class Steering : std::uint8_t {
     off,
     by_hash, ///< they choose the slave of each packet
@@ -48,18 +48,20 @@ public:
     /// True if the device and its ports belong to another program: nothing of them is changed but what
     /// steer() needs (docs/adr/0038).
     virtual bool is_guest() const { return false; }
-    /// A guest; without, it watches. It begins with the next apply() that has a port which transmits.
+    /// True if the device is a bond in its own mode, which steer() helps, a guest's or ours.
+    virtual bool is_bond() const { return false; }
+    /// Such a bond; without, it watches. It begins with the next apply() that has a port which transmits.
     virtual Result<> steer(Steering /*how*/) { return {}; }
-    /// A guest: true if the program is there that it needs for that.
+    /// Such a bond: true if the program is there that it needs for that.
     virtual bool steers() const { return false; }
-    /// A guest: why it cannot choose the ports; empty: it can.
+    /// Such a bond: why it cannot choose the ports; empty: it can.
     virtual std::string cannot_steer() const { return {}; }
 
     /// True if the kernel chooses the ports by a hash of its own, and Tables cannot say which ports carry.
     virtual bool kernel_hashes() const { return false; }
 
-    /// True if the transmit mode (mode_of()) cannot change while the team has ports.
-    virtual bool keeps_mode() const { return false; }
+    /// True if the device, whose mode cannot change while the team has ports, fits that runner.
+    virtual bool can_run(const RunnerConfig& /*runner*/) const { return true; }
 
     /// True if a port can receive without transmitting (Tables::receive).
     virtual bool can_only_receive() const { return false; }
@@ -93,6 +95,9 @@ public:
     /// Applies the tables. Writes only differences; ports that no longer carry stop first.
     virtual Result<> apply(const Tables& tables) = 0;
 
+    /// True if the ports' counters are those of our programs, which count a GSO packet once and what they
+    /// drop apart; otherwise they are those of the devices.
+    virtual bool counts_by_program() const { return false; }
     /// By slot. [0].rx_dropped and [0].tx_packets count packets without a port, if the datapath counts them.
     virtual Result<std::array<PortCounters, max_ports + 1>> read_counters() = 0;
 
@@ -120,10 +125,8 @@ public:
 };
 
 /// Resolves `automatic`: the datapath of an existing team device, otherwise the team driver if the kernel has
-/// it, otherwise bonding, otherwise BPF (docs/adr/0021). `needs_carrier`: not bonding, whose carrier cannot
-/// be withheld. Never returns `automatic`.
-Result<DatapathChoice> choose_datapath(DatapathChoice choice, LinkControl& links, const Link* existing,
-                                       bool needs_carrier);
+/// it, otherwise bonding, otherwise BPF (docs/adr/0021). Never returns `automatic`.
+Result<DatapathChoice> choose_datapath(DatapathChoice choice, LinkControl& links, const Link* existing);
 
 class DevicePrograms;
 

@@ -115,14 +115,14 @@ int load_forward(Skeleton& skeleton, teamo_exit exit, bool by_cpu, const teamo_b
     skeleton->rodata->teamo_exit_by = exit;
     std::memcpy(&skeleton->rodata->teamo_bonding, &bonding, sizeof bonding);
     auto& programs = skeleton->progs;
-    const bool receives = exit == TEAMO_EXIT_REDIRECT || exit == TEAMO_EXIT_BOND;
+    const bool receives = exit == TEAMO_EXIT_REDIRECT || exit == TEAMO_EXIT_QUEUE;
     bpf_program__set_autoload(programs.teamo_transmit, exit != TEAMO_EXIT_DRIVER);
     bpf_program__set_autoload(programs.teamo_receive, receives);
     bpf_program__set_autoload(programs.teamo_recheck, exit == TEAMO_EXIT_REDIRECT);
-    bpf_program__set_autoload(programs.teamo_clear_queue, exit == TEAMO_EXIT_BOND);
+    bpf_program__set_autoload(programs.teamo_clear_queue, exit == TEAMO_EXIT_QUEUE);
     bpf_program__set_autoload(programs.teamo_avoid_lost_link, exit == TEAMO_EXIT_DRIVER);
-    bpf_program__set_autoload(programs.teamo_send_by_backup, exit == TEAMO_EXIT_GUEST);
-    bpf_program__set_autoload(programs.teamo_hand_in, exit == TEAMO_EXIT_GUEST);
+    bpf_program__set_autoload(programs.teamo_send_by_backup, exit == TEAMO_EXIT_STEER);
+    bpf_program__set_autoload(programs.teamo_hand_in, exit == TEAMO_EXIT_STEER);
     bpf_program__set_autoload(programs.teamo_learn_device, reading != TEAMO_LINKS_UNSEEN);
     return teamo_forward__load(skeleton.get());
 }
@@ -140,7 +140,7 @@ Result<ForwardPrograms> ForwardPrograms::load(teamo_exit exit, bool by_cpu, cons
     Result<> done;
     for (const auto reading : {TEAMO_LINKS_READ, TEAMO_LINKS_PROBED, TEAMO_LINKS_UNSEEN}) {
         // What names a slave reads bonding's memory as well.
-        if (exit == TEAMO_EXIT_GUEST && reading == TEAMO_LINKS_UNSEEN) break;
+        if (exit == TEAMO_EXIT_STEER && reading == TEAMO_LINKS_UNSEEN) break;
         loaded->reading = reading;
         done = load_programs("the BPF datapath",
                              [&] { return load_forward(loaded->skeleton, exit, by_cpu, bonding, reading); });
@@ -175,7 +175,7 @@ Result<> ForwardPrograms::write_live(const LiveSlots& slots) {
 /// The tables decide alone about a device that cannot be learned.
 Result<> ForwardPrograms::write_devices(const Tables& now, const Tables& next, bool all) {
     if (loaded_->reading == TEAMO_LINKS_UNSEEN) return {};
-    if (all && loaded_->exit == TEAMO_EXIT_GUEST && note_device(TEAMO_NO_SLOT, next.team))
+    if (all && loaded_->exit == TEAMO_EXIT_STEER && note_device(TEAMO_NO_SLOT, next.team))
         learn_device(next.team);
     for (std::uint32_t slot = 1; slot < next.ports.size(); ++slot) {
         const auto mask = bit(Slot{static_cast<std::uint8_t>(slot)});

@@ -20,7 +20,7 @@ class ForwardPrograms {
 public:
     /// Loads programs and maps, without attaching them. Tables with HashField::cpu need programs that were
     /// loaded with `by_cpu`, which have a map entry for every flow, about 5 MB. `bonding`: only with
-    /// TEAMO_EXIT_GUEST.
+    /// TEAMO_EXIT_STEER.
     static Result<ForwardPrograms> load(teamo_exit exit, bool by_cpu, const teamo_bonding& bonding = {});
     ForwardPrograms(ForwardPrograms&& other) noexcept;
     ~ForwardPrograms();
@@ -41,10 +41,10 @@ public:
     int transmit() const;        ///< not with TEAMO_EXIT_DRIVER
     int receive() const;         ///< not with TEAMO_EXIT_DRIVER
     int recheck() const;         ///< only with TEAMO_EXIT_REDIRECT
-    int clear_queue() const;     ///< only with TEAMO_EXIT_BOND
+    int clear_queue() const;     ///< only with TEAMO_EXIT_QUEUE
     int avoid_lost_link() const; ///< only with TEAMO_EXIT_DRIVER
-    int send_by_backup() const;  ///< only with TEAMO_EXIT_GUEST
-    int hand_in() const;         ///< only with TEAMO_EXIT_GUEST
+    int send_by_backup() const;  ///< only with TEAMO_EXIT_STEER
+    int hand_in() const;         ///< only with TEAMO_EXIT_STEER
 
 private:
     struct Loaded;

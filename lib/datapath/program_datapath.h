@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // A datapath whose port is chosen by our program. The team's device is made by bpf_datapath.h (a pair of
-// devices) or bond/bond_datapath.h (the kernel's bonding driver).
+// devices) or bond/queue_bond.h (the kernel's bonding driver).
 #pragma once
 
 #include "datapath/datapath.h"
@@ -19,6 +19,7 @@ public:
         return {.sees = false, .reason = "the kernel refuses a BPF program that reads the ports' devices"};
     }
     Result<> apply(const Tables& tables) override { return programs_.apply(tables); }
+    bool counts_by_program() const final { return true; }
     Result<std::array<PortCounters, max_ports + 1>> read_counters() final {
         return programs_.read_counters();
     }

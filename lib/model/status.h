@@ -54,11 +54,11 @@ struct LossStatus {
 };
 
 /// Counted by the datapath. By its programs a GSO packet counts once, with its whole length. Where it has no
-/// program on the ports these count, and cards count packets on the wire (control::counts_by_program()).
+/// program on the ports these count, and cards count packets on the wire (Datapath::counts_by_program()).
 struct PortCounters {
     std::uint64_t tx_packets = 0, tx_bytes = 0, rx_packets = 0, rx_bytes = 0, rx_dropped = 0;
     std::uint64_t rx_left = 0; ///< concern only the link or the port itself
-    /// Of a slave of a bond of others that is steered: what our program has sent by it, of tx_bytes. Packet
+    /// Of a slave of a bond that is steered by hash: what our program has sent by it, of tx_bytes. Packet
     /// sockets without a qdisc, AF_XDP, RoCE and virtual functions send the rest, and a header a segment.
     std::optional<std::uint64_t> tx_steered_bytes{};
     bool operator==(const PortCounters&) const = default;
@@ -244,6 +244,7 @@ struct TeamStatus {
     std::string device_kind;                ///< "veth", "netkit", "bond" or "team"
     LinkSight link_sight{};
     bool kernel_hashes = false;             ///< the kernel chooses the ports by its own hash (docs/adr/0022)
+    bool counts_by_program = false;         ///< as Datapath::counts_by_program()
     std::optional<AttachedStatus> attached; ///< the device is a bond that another program made
     std::vector<PortStatus> ports;          ///< in the order they joined
     FailureDomain common;                   ///< of the ports that carry or can take over

@@ -67,9 +67,9 @@ struct teamo_device {
 /* How a packet leaves by the chosen port. */
 enum teamo_exit {
     TEAMO_EXIT_REDIRECT = 0, /* to the port's egress, from the inner end of a pair */
-    TEAMO_EXIT_BOND = 1,     /* by the bonding driver: the slot is the queue_id of a slave */
+    TEAMO_EXIT_QUEUE = 1,    /* by a bond in balance-rr: the slot is the queue_id of a slave */
     TEAMO_EXIT_DRIVER = 2,   /* the team driver chooses; only a port without a link is avoided */
-    TEAMO_EXIT_GUEST = 3,    /* by a bond of others: its hash names the place of a slave (bonding.bpf.h) */
+    TEAMO_EXIT_STEER = 3, /* by a bond in its own mode: the hash names the place of a slave (bonding.bpf.h) */
 };
 
 /* Where the kernel's bonding driver keeps what is read of it, in bytes; set before the programs are loaded.
@@ -82,6 +82,7 @@ struct teamo_bonding {
     __u32 count, first;  /* in that one: the number of slaves, and the first of their addresses */
     __u32 device, bond;  /* in a struct slave: the addresses of its struct net_device and struct bonding */
     __u32 handler_data;  /* in a struct net_device: the address of its struct slave, if it is a slave */
+    __u32 names_all;     /* 1: frames without any hashed field get a slave too (a bond of ours) */
 };
 
 /* How the programs see whether a port has a link. */

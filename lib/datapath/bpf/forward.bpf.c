@@ -7,11 +7,11 @@
  *   wire -> port ingress: teamo_receive -> inner's egress ~ team0 -> host
  *   accepted by a program of others before it -> nftables -> inner's egress: teamo_recheck ~ team0 -> host
  *
- * A bond: team0 is a device of the kernel's bonding driver, and the ports are its slaves.
+ * A bond in balance-rr: team0 is a device of the kernel's bonding driver, and the ports are its slaves.
  *   host -> team0's egress: teamo_transmit names the port -> bonding -> a port's egress: teamo_clear_queue
  *   wire -> port ingress: teamo_receive -> bonding -> host
  *
- * A bond that another program made, in its own mode: host -> its egress: teamo_transmit names the slave by
+ * A bond in its own mode, ours or of another program: host -> its egress: teamo_transmit names the slave by
  * the packet's hash -> bonding. Packets are never dropped; what has no port leaves as bonding chooses. In
  * active-backup bonding chooses; teamo_send_by_backup and teamo_hand_in help until it has noticed a loss.
  *
@@ -111,15 +111,15 @@ static __always_inline __u32 teamo_port_of(const struct teamo_team* team, __u32 
     return slot < TEAMO_SLOTS ? team->port_ifindex[slot] : 0;
 }
 
-/* A frame without any hashed field would share one slave with all others of its kind; bonding has hashes for
- * it. */
+/* On a bond of others: a frame without any hashed field would share one slave with all others of its kind;
+ * bonding has hashes for it. */
 static __always_inline bool teamo_has_fields(const struct __sk_buff* skb, const struct teamo_team* team) {
     return team->hash_fields & TEAMO_HASH_ETH || skb->protocol == bpf_htons(ETH_P_IP) ||
            skb->protocol == bpf_htons(ETH_P_IPV6);
 }
 
 /* A packet without a port. */
-#define TEAMO_NOWHERE (teamo_exit_by == TEAMO_EXIT_GUEST ? TC_ACT_UNSPEC : TC_ACT_SHOT)
+#define TEAMO_NOWHERE (teamo_exit_by == TEAMO_EXIT_STEER ? TC_ACT_UNSPEC : TC_ACT_SHOT)
 
 /* Sends by this slot. A packet without a port is counted in slot 0. */
 static __always_inline int teamo_leave_by(struct __sk_buff* skb, const struct teamo_team* team, __u32 slot) {
@@ -130,11 +130,11 @@ static __always_inline int teamo_leave_by(struct __sk_buff* skb, const struct te
         return TEAMO_NOWHERE;
     }
     teamo_count_tx(skb, slot);
-    if (teamo_exit_by == TEAMO_EXIT_GUEST) {
-        if (teamo_has_fields(skb, team)) teamo_name_by_hash(skb, slot);
+    if (teamo_exit_by == TEAMO_EXIT_STEER) {
+        if (teamo_bonding.names_all || teamo_has_fields(skb, team)) teamo_name_by_hash(skb, slot);
         return TC_ACT_UNSPEC;
     }
-    if (teamo_exit_by == TEAMO_EXIT_BOND) {
+    if (teamo_exit_by == TEAMO_EXIT_QUEUE) {
         /* bond_select_queue() subtracts one, and bond_slave_override() finds the slave with this queue_id. */
         skb->queue_mapping = slot + 1;
         return TC_ACT_UNSPEC;
@@ -342,7 +342,7 @@ int teamo_receive(struct __sk_buff* skb) {
     }
     if (rx) {
         teamo_count_rx(skb, slot);
-        return teamo_exit_by == TEAMO_EXIT_BOND ? TC_ACT_UNSPEC : bpf_redirect(team->inner_ifindex, 0);
+        return teamo_exit_by == TEAMO_EXIT_QUEUE ? TC_ACT_UNSPEC : bpf_redirect(team->inner_ifindex, 0);
     }
     return teamo_drop_rx(slot);
 }
@@ -419,7 +419,7 @@ __attribute__((noinline)) __u32 teamo_backup(void) {
 }
 
 /*
- * The egress of a bond of others in active-backup, whose active slave has lost its link without bonding
+ * The egress of a bond in active-backup, whose active slave has lost its link without bonding
  * having noticed it: sends by the first backup that has a link. ESP waits: a card that encrypts does not ask
  * whose association it is.
  */
@@ -459,7 +459,7 @@ int teamo_hand_in(struct __sk_buff* skb) {
     return TC_ACT_UNSPEC;
 }
 
-/* Run once for a port, or for a bond of others (BPF_PROG_TEST_RUN on its device), never
+/* Run once for a port, or for a bond (BPF_PROG_TEST_RUN on its device), never
  * attached: stores where the kernel keeps the device. Returns the port's slot, or 0. */
 SEC("tc")
 int teamo_learn_device(struct __sk_buff* skb) {

@@ -105,16 +105,41 @@ NlMessage new_link_message(std::string_view name, const MacAddress& address) {
     return message;
 }
 
-void put_bond_options(nl_msg* message, BondMode mode, std::chrono::milliseconds miimon) {
-    nla_put_u32(message, IFLA_BOND_MIIMON, static_cast<std::uint32_t>(miimon.count()));
-    for (const int delay : {IFLA_BOND_UPDELAY, IFLA_BOND_DOWNDELAY, IFLA_BOND_MIN_LINKS})
+void put_bond_options(nl_msg* message, const BondSetup& setup) {
+    nla_put_u32(message, IFLA_BOND_MIIMON, static_cast<std::uint32_t>(setup.miimon.count()));
+    for (const int delay : {IFLA_BOND_UPDELAY, IFLA_BOND_DOWNDELAY})
         nla_put_u32(message, delay, 0);
+    nla_put_u32(message, IFLA_BOND_MIN_LINKS, setup.lacp ? setup.lacp->min_ports : 0);
     // In balance-rr bonding chooses only for packets that name no slave with a link. With the largest number
     // of packets for each slave it then stays with one.
-    if (mode == bond_mode_round_robin)
+    if (setup.mode == bond_mode_round_robin)
         nla_put_u32(message, IFLA_BOND_PACKETS_PER_SLAVE, std::numeric_limits<std::uint16_t>::max());
     else
-        put_policy(message, BondPolicy::layer34);
+        put_policy(message, setup.policy);
+    if (setup.mode == bond_mode_active_backup) { // the runner chooses, and a backup delivers nothing
+        nla_put_u32(message, IFLA_BOND_PRIMARY, 0);
+        nla_put_u8(message, IFLA_BOND_ALL_SLAVES_ACTIVE, 0);
+    }
+}
+
+/// ad_select (drivers/net/bonding/bond_3ad.h: BOND_AD_STABLE, ...). Bonding prefers no aggregator by the
+/// priorities of one port.
+std::uint8_t selection_of(AggSelectPolicy policy) {
+    if (policy == AggSelectPolicy::lacp_prio_stable) return 0;
+    return policy == AggSelectPolicy::count ? 2 : 1; // by bandwidth
+}
+
+/// A kernel ignores attributes that it does not know.
+void put_lacp_options(nl_msg* message, const LacpRunner& lacp) {
+    constexpr int lacp_strict = 34; // IFLA_BOND_LACP_STRICT, Linux 7.x
+    nla_put_u8(message, IFLA_BOND_AD_LACP_ACTIVE, lacp.active ? 1 : 0);
+    nla_put_u8(message, IFLA_BOND_AD_LACP_RATE, lacp.fast_rate ? 1 : 0);
+    nla_put_u8(message, IFLA_BOND_AD_SELECT, selection_of(lacp.agg_select_policy));
+    nla_put_u16(message, IFLA_BOND_AD_ACTOR_SYS_PRIO, std::max<std::uint16_t>(lacp.sys_prio, 1));
+    nla_put_u8(message, lacp_strict, lacp.fallback == LacpFallback::none ? 1 : 0);
+    if (lacp.system)
+        nla_put(message, IFLA_BOND_AD_ACTOR_SYSTEM, static_cast<int>(lacp.system->bytes.size()),
+                lacp.system->bytes.data());
 }
 
 /// Changes options of a bond or of its slave: only RTM_NEWLINK can change those (net/core/rtnetlink.c).
@@ -283,8 +308,7 @@ Result<> LinkControl::create(std::string_view kind, std::string_view name, const
     return socket_.request(std::move(message));
 }
 
-Result<> LinkControl::create_bond(std::string_view name, const MacAddress& address, BondMode mode,
-                                  std::chrono::milliseconds miimon) {
+Result<> LinkControl::create_bond(std::string_view name, const MacAddress& address, const BondSetup& setup) {
     auto message = new_link_message(name, address);
     // bonding's own default, which its parameter tx_queues can lower: a slot needs a queue of its number.
     constexpr std::uint32_t tx_queues = 16;
@@ -294,15 +318,16 @@ Result<> LinkControl::create_bond(std::string_view name, const MacAddress& addre
         const Nest info(message.get(), IFLA_LINKINFO);
         put_text(message.get(), IFLA_INFO_KIND, bond_kind);
         const Nest data(message.get(), IFLA_INFO_DATA);
-        nla_put_u8(message.get(), IFLA_BOND_MODE, mode);
-        put_bond_options(message.get(), mode, miimon);
+        nla_put_u8(message.get(), IFLA_BOND_MODE, setup.mode);
+        put_bond_options(message.get(), setup);
+        if (setup.lacp) put_lacp_options(message.get(), *setup.lacp);
     }
     return socket_.request(std::move(message));
 }
 
-Result<> LinkControl::set_up_bond(IfIndex bond, BondMode mode, std::chrono::milliseconds miimon) {
+Result<> LinkControl::set_up_bond(IfIndex bond, const BondSetup& setup) {
     return socket_.request(
-        bond_message(bond, [&](nl_msg* message) { put_bond_options(message, mode, miimon); }));
+        bond_message(bond, [&setup](nl_msg* message) { put_bond_options(message, setup); }));
 }
 
 Result<> LinkControl::set_bond_policy(IfIndex bond, BondPolicy policy) {

@@ -5,6 +5,7 @@
 
 #include "kernel/netlink/bond_options.h"
 #include "kernel/netlink/netlink_socket.h"
+#include "model/config.h"
 #include "model/observation.h"
 
 #include <chrono>
@@ -26,6 +27,16 @@ struct Ipv6Event {
 /// Parses a message of the group RTNLGRP_IPV6_IFINFO; none for other messages.
 std::optional<Ipv6Event> parse_ipv6_event(const nlmsghdr* message);
 
+/// How a bond of ours is made.
+struct BondSetup {
+    BondMode mode = bond_mode_xor;
+    BondPolicy policy = BondPolicy::layer34; ///< not in balance-rr, which has none
+    /// How often it checks links. Until it has noticed that a link is back, the slave is not used. A lost
+    /// one needs no check: bonding follows the carrier's events, or reads the carrier for each packet.
+    std::chrono::milliseconds miimon{20};
+    std::optional<LacpRunner> lacp{}; ///< in 802.3ad
+};
+
 /// Reads and changes devices. Errors have the kernel's own text. Changes are not compared with the present
 /// state; that is up to the caller.
 class LinkControl {
@@ -44,12 +55,11 @@ public:
                          const MacAddress& address);
     /// Creates a device of that kind, down, with the kernel's defaults: "team" has no mode then.
     Result<> create(std::string_view kind, std::string_view name, const MacAddress& address);
-    /// Creates a device of the kernel's bonding driver, down, which checks the links of its slaves every
-    /// `miimon`. In balance-xor it hashes by layer3+4.
-    Result<> create_bond(std::string_view name, const MacAddress& address, BondMode mode,
-                         std::chrono::milliseconds miimon);
-    /// Gives an existing bond, which has that mode, the other options of create_bond().
-    Result<> set_up_bond(IfIndex bond, BondMode mode, std::chrono::milliseconds miimon);
+    /// Creates a device of the kernel's bonding driver, down.
+    Result<> create_bond(std::string_view name, const MacAddress& address, const BondSetup& setup);
+    /// Gives an existing bond, which has that mode, the other options, but not those of LACP, which cannot
+    /// change while the bond is up.
+    Result<> set_up_bond(IfIndex bond, const BondSetup& setup);
     /// Takes effect at once, also while the bond carries.
     Result<> set_bond_policy(IfIndex bond, BondPolicy policy);
     /// In active-backup: bonding changes to this slave at once. EINVAL: it has no link, or the mode is

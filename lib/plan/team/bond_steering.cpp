@@ -26,6 +26,7 @@ Unsteered BondSteering::obstacle(const View& bond) const {
         if (bond.waits) return Unsteered::delay;
     } else {
         if (!by_hash_) return Unsteered::mode;
+        if (is_ours_) return bond.has_programs ? Unsteered::nothing : Unsteered::programs;
         if (!own_policy() || own_policy() == BondPolicy::vlan_srcmac) return Unsteered::policy;
         if (own_policy() == BondPolicy::layer34 && bond.offloads_tls) return Unsteered::device_tls;
     }
@@ -81,20 +82,27 @@ std::vector<IfIndex> backups(const Links& links, const Link& bond) {
 
 } // namespace
 
-Decision chosen_by_bonding(const Links& links, const Link& bond, std::span<const Candidate> ports) {
+Decision chosen_by_bonding(const Links& links, const Link& bond, std::span<const Candidate> ports,
+                           const Decision& wanted) {
     const auto is_port = [ports](IfIndex slave) {
         return std::ranges::find(ports, slave, &Candidate::port) != ports.end();
     };
     Decision decision;
     std::ranges::copy_if(backups(links, bond), std::back_inserter(decision.standby), is_port);
+    std::ranges::stable_sort(decision.standby, {}, [&wanted](IfIndex slave) {
+        if (slave == wanted.active) return std::ptrdiff_t{-1};
+        return std::ranges::find(wanted.standby, slave) - wanted.standby.begin();
+    });
     for (const auto& port : ports) {
         if (bond.bond_takes_all) decision.receive.push_back(port.port);
         if (port.port != bond.bond_active) continue;
         decision.active = port.port;
         decision.standby.push_back(port.port);
-        if (links.at(port.port).has_link()) decision.transmit.push_back(port.port);
+        const auto* link = find_link(links, port.port);
+        if (link != nullptr && link->has_link()) decision.transmit.push_back(port.port);
     }
     if (!bond.bond_takes_all) decision.receive = decision.transmit;
+    if (wanted.active == decision.active) decision.choice = wanted.choice;
     return decision;
 }
 
@@ -119,7 +127,9 @@ BondSteering::View view_of(const Links& links, const Link& bond) {
 }
 
 void BondSteering::note_written(BondPolicy policy) {
-    if (policy == steering_policy) {
+    if (is_ours_) {
+        undone_ = false;
+    } else if (policy == steering_policy) {
         former_ = policy_;
         again_ = undone_;
     } else {

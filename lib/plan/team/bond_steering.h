@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Whether and how a bond that another program made is steered (docs/adr/0038). A value: what the bond is like
-// and the time in, decisions out.
+// Whether and how a bond in its own mode is steered: of another program (docs/adr/0038), or ours
+// (docs/adr/0039). A value: what the bond is like and the time in, decisions out.
 #pragma once
 
 #include "base/clock.h"
@@ -39,6 +39,12 @@ public:
 
     /// `former`: the policy that an earlier daemon has replaced; none: it has replaced none.
     explicit BondSteering(std::optional<BondPolicy> former = std::nullopt) : former_(former) {}
+    /// A bond of ours, made with the policy that steers it: that of another program is replaced each time.
+    static BondSteering of_ours() {
+        BondSteering steering;
+        steering.is_ours_ = true;
+        return steering;
+    }
 
     /// Call it after every change of the bond, and at deadline().
     void step(const View& bond, Clock::time_point now);
@@ -58,6 +64,7 @@ public:
 private:
     Unsteered obstacle(const View& bond) const;
 
+    bool is_ours_ = false;
     std::optional<BondPolicy> former_, policy_;
     bool by_hash_ = false; ///< as the mode is
     Unsteered reason_ = Unsteered::nothing;
@@ -67,10 +74,12 @@ private:
     std::optional<Clock::time_point> deadline_;
 };
 
-/// What bonding has chosen in active-backup, as a runner would have: `standby` has the backups, those that
-/// bonding prefers first, and last the active slave, which is a backup when bonding has changed it without a
-/// daemon.
-Decision chosen_by_bonding(const Links& links, const Link& bond, std::span<const Candidate> ports);
+/// What bonding has chosen in active-backup, as a runner would have: `standby` has the backups, and last the
+/// active slave, which is a backup when bonding has changed it without a daemon. `wanted`: by the runner that
+/// decides which slave becomes active, whose order the backups have; without its active port, and without it,
+/// those come first that bonding prefers.
+Decision chosen_by_bonding(const Links& links, const Link& bond, std::span<const Candidate> ports,
+                           const Decision& wanted = {});
 
 /// The slave of an active-backup bond that must become active now, because the active one has lost its link
 /// and bonding has not noticed it (miimon): that which bonding would choose. None: there is nothing to do, or

@@ -67,7 +67,7 @@ Result<RunningTeam> running_team(const std::string& name) {
     }
     if (team.ports.empty()) return fail(ENODEV, "the team has no ports");
     set_speed(team, state);
-    if (control::counts_by_program(state)) // otherwise cards may count
+    if (state.counts_by_program) // otherwise cards may count
         team.read_counters = [own_name = device.name]() -> Result<std::map<std::string, PortCounters>> {
             std::map<std::string, PortCounters> counted;
             for (const auto& port : TEAMO_TRY(state_of(own_name)).ports)

@@ -167,7 +167,7 @@ Result<> Stage::await_teams() const {
 
 Result<> Stage::make_bond() {
     if (!TEAMO_TRY(host_.links().knows_kind(bond_kind))) return fail(ENOTSUP, "the kernel has no bonding");
-    TEAMO_TRY(host_.links().create_bond(host_team, MacAddress{}, bond_mode_xor, bond_miimon));
+    TEAMO_TRY(host_.links().create_bond(host_team, MacAddress{}, {.miimon = bond_miimon}));
     const auto bond = TEAMO_TRY(host_.index_of(host_team));
     for (const auto& port : near_ports_) {
         const auto index = TEAMO_TRY(host_.index_of(port));

@@ -86,7 +86,7 @@ constexpr double min_excess = 1.1; // the two counters are not read at the same 
 /// Packets that arrived by a port, also if they were dropped there. A device's rx_packets include
 /// dropped packets; those of our BPF programs do not.
 std::uint64_t arrived(const TeamState& state, const PortStatus& port) {
-    return port.counters.rx_packets + (control::counts_by_program(state) ? port.counters.rx_dropped : 0);
+    return port.counters.rx_packets + (state.counts_by_program ? port.counters.rx_dropped : 0);
 }
 
 /// None if the port was added in between or its role changed.

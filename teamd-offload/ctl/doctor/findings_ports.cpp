@@ -63,6 +63,7 @@ void add_link_sight(const TeamState& state, Findings& findings) {
         return;
     }
     if (state.link_sight.sees || state.link_sight.reason.empty() || state.ports.size() < 2) return;
+    if (state.device_kind == "bond" && !state.counts_by_program) return; // `refused` says why
     findings.push_back({note, state.name,
                         fmt::format("when a port loses its link, its packets are lost until the daemon takes "
                                     "the port out of use: {}",
@@ -159,7 +160,7 @@ void add_received(const Readings& readings, const PortStatus& port, Findings& fi
     // A backup port drops what the switch floods: that is normal.
     if (more == 0 || readings.state.runner == "activebackup") return;
     const auto dropped = counted(more, "packet", "packets");
-    if (!control::counts_by_program(readings.state)) // then the device counts, for other reasons
+    if (!readings.state.counts_by_program) // then the device counts, for other reasons
         findings.push_back(
             {warning, port.name, fmt::format("the device dropped {} that arrived in a second", dropped),
              fmt::format("ethtool -S {0}  (says where; more buffers: ethtool -G {0} rx N)", port.name)});

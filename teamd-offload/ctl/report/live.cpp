@@ -78,7 +78,7 @@ std::map<unsigned, CpuLoad> loads_between(const Reading& earlier, const Reading&
 LiveFigures live_figures(const Reading& earlier, const Reading& later) {
     LiveFigures figures;
     figures.seconds = seconds_between(earlier, later);
-    figures.counts_skbs = control::counts_by_program(later.state);
+    figures.counts_skbs = later.state.counts_by_program;
     figures.cpus = loads_between(earlier, later);
     for (const auto& port : later.state.ports) {
         figures.ports.push_back({port.name, rates_of(port, earlier, figures.seconds)});

@@ -202,7 +202,7 @@ Sending sending_between(const TeamState& earlier, const TeamState& later, std::s
         load != nullptr && later.balance->counted && load->bytes > 0) {
         sending.source = BulkSource::counted;
         sending.bulk = sending.bytes * std::min(load->bulk / load->bytes, 1.0);
-    } else if (control::counts_by_program(later)) {
+    } else if (later.counts_by_program) {
         // It counts a GSO packet once, with its full length. Assume that all other packets are as large as
         // possible.
         sending.source = BulkSource::at_least;

@@ -182,7 +182,7 @@ json::Value balance_json(const TeamState& state) {
 }
 
 json::Value stats_json(const TeamState& state) {
-    const bool skbs = control::counts_by_program(state);
+    const bool skbs = state.counts_by_program;
     Object rows;
     for (const auto& port : state.ports)
         rows.push_back({port.name, counters_of(port.counters, skbs)});
@@ -191,7 +191,7 @@ json::Value stats_json(const TeamState& state) {
 }
 
 std::string stats_text(const TeamState& state) {
-    const bool skbs = control::counts_by_program(state);
+    const bool skbs = state.counts_by_program;
     std::vector<Row> rows;
     for (const auto& port : state.ports)
         rows.push_back(row_of(port.name, port.counters, skbs));

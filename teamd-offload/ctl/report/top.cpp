@@ -58,7 +58,7 @@ std::string ports_table(const std::vector<PortLine>& lines, const Reading& earli
     const bool is_wide = view.columns >= wide;
     std::vector<Row> rows;
     const auto active = active_port(later.state);
-    const bool counts_skbs = control::counts_by_program(later.state);
+    const bool counts_skbs = later.state.counts_by_program;
     for (const auto& [port, rates] : lines)
         rows.push_back({port->name + (port->name == active ? "*" : ""),
                         !port->link_up    ? "down"

@@ -36,9 +36,15 @@ struct TeamContext {
     std::optional<MacAddress> bond_address{};
 
     const TeamConfig& config() const { return configuration.team; }
-    bool is_lacp() const { return std::holds_alternative<LacpRunner>(config().runner); }
+    bool has_lacp() const { return std::holds_alternative<LacpRunner>(config().runner); }
+    /// Whether LACP is ours, and not that of a bond.
+    bool runs_lacp() const { return has_lacp() && !datapath->is_bond(); }
     /// Whether one port carries, and the others wait.
     bool is_activebackup() const { return std::holds_alternative<ActiveBackupRunner>(config().runner); }
+    /// Whether the runner chooses the active slave of an active-backup bond, and not bonding.
+    bool chooses_active() const {
+        return datapath->is_bond() && is_activebackup() && (!datapath->is_guest() || config().chooses_active);
+    }
     const std::string& name() const { return configuration.team.device; }
     const Links& links() const { return observer->links(); }
     /// nullptr: there is no such device.

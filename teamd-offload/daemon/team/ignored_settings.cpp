@@ -27,6 +27,29 @@ std::vector<std::string> ignored_settings(const Configuration& configuration) {
     return list;
 }
 
+namespace {
+
+/// LACP is that of bonding, which lacks these.
+void add_ignored_by_bonding(const LacpRunner& lacp, const TeamConfig& config,
+                            std::vector<std::string>& list) {
+    using enum AggSelectPolicy;
+    const auto policy = lacp.agg_select_policy;
+    if (policy == lacp_prio_stable || policy == port_config)
+        list.push_back(fmt::format("/runner/agg_select_policy: bonding does not have {}, and selects by {}",
+                                   name_of(policy), policy == port_config ? "bandwidth" : "stable"));
+    if (lacp.fallback == LacpFallback::all_ports)
+        list.emplace_back("/runner/fallback_method: with bonding one port carries without a partner");
+    for (const auto& [name, port] : config.ports) {
+        if (port.lacp_key != 0)
+            list.push_back(fmt::format(
+                "/ports/{}/lacp_key: has no effect, because bonding makes the key of the speed", name));
+        if (port.lacp_prio != PortConfig{}.lacp_prio)
+            list.push_back(fmt::format("/ports/{}/lacp_prio: has no effect on the bond datapath", name));
+    }
+}
+
+} // namespace
+
 std::vector<std::string> ignored_by_datapath(const Datapath& datapath, const TeamConfig& config) {
     std::vector<std::string> list;
     const bool by_driver = datapath.name() == "team";
@@ -35,10 +58,8 @@ std::vector<std::string> ignored_by_datapath(const Datapath& datapath, const Tea
             "/offload/tls-hw-tx-offload: device TLS is required, so bonding chooses the ports by "
             "its layer3+4 hash: tx_hash, tx_balancer, balance, delays of link watches, "
             "other link watches than ethtool and \"demote\" have no effect");
-    if (withholds_carrier(config.runner) && datapath.name() == "bond")
-        list.emplace_back(
-            "/runner/name: a bond has a carrier while any of its ports has a link, also if fewer than "
-            "min_ports ports carry; with the other datapaths the team then has none");
+    if (const auto* lacp = std::get_if<LacpRunner>(&config.runner); lacp != nullptr && datapath.is_bond())
+        add_ignored_by_bonding(*lacp, config, list);
     if (by_driver && has(hash_fields_of(config.runner), HashField::cpu))
         list.emplace_back("/runner/tx_hash: with the team driver packets of a flow may be reordered when its "
                           "sender changes CPU; the other datapaths avoid that");

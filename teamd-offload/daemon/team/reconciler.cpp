@@ -92,8 +92,10 @@ void Reconciler::follow_address(const Link& team) {
 /// begins with it.
 void Reconciler::start_runner() {
     auto& system = context_.journal.edit().lacp_system;
-    if (context_.is_lacp() && !system) system = lacp_system(*context_.team());
-    runner_ = make_runner(context_.config().runner, runner_start());
+    if (context_.runs_lacp() && !system) system = lacp_system(*context_.team());
+    // Which ports of a bond have a partner bonding says (Link::bond_backup).
+    const bool by_bonding = context_.datapath->is_bond() && !context_.is_activebackup();
+    runner_ = by_bonding ? Runner(AllPorts{}) : make_runner(context_.config().runner, runner_start());
     started_ = context_.config().runner.index();
 }
 
@@ -104,7 +106,7 @@ RunnerStart Reconciler::runner_start() const {
                       .system = journal.lacp_system.value_or(MacAddress{}),
                       .can_only_receive = context_.datapath->can_only_receive(),
                       .lacp_memory = {}};
-    if (context_.datapath->is_guest() && context_.team()->bond_active) {
+    if (context_.datapath->is_bond() && context_.team()->bond_active) {
         start.active_by_hand = start.active_by_hand && start.active == context_.team()->bond_active;
         start.active = context_.team()->bond_active;
     }
@@ -120,20 +122,25 @@ RunnerStart Reconciler::runner_start() const {
 void Reconciler::decide() {
     auto candidates = ports_.candidates();
     // A team that is down does not aggregate, so that no partner sends to it.
-    if (context_.is_lacp() && !context_.team()->is_up())
+    if (context_.runs_lacp() && !context_.team()->is_up())
         for (auto& candidate : candidates)
             candidate.up = false;
-    if (!context_.datapath->is_guest()) {
+    if (!context_.datapath->is_bond() || !context_.is_activebackup()) {
         decision_ = step(runner_, candidates, Clock::now());
-    } else if (context_.is_activebackup()) {
-        // What the runner has chosen is true when bonding has made it active (BondGuest::settle).
-        chosen_.reset();
-        if (context_.config().chooses_active) chosen_ = step(runner_, candidates, Clock::now()).active;
-        decision_ = chosen_by_bonding(context_.links(), *context_.team(), candidates);
-    } else {
-        decision_ = step(runner_, candidates, Clock::now());
-        decision_.receive = decision_.transmit; // a slave that is BACKUP does neither
+        if (context_.datapath->is_bond()) // all others receive, also if their link watch is down
+            std::erase_if(decision_.receive, [this](IfIndex port) {
+                const auto* link = context_.link(port);
+                return link == nullptr || link->bond_backup;
+            });
+        return;
     }
+    // What the runner has chosen is true when bonding has made it active (BondFollower::settle).
+    const auto wanted = context_.chooses_active() ? step(runner_, candidates, Clock::now()) : Decision{};
+    const auto& bond = *context_.team();
+    const bool is_chosen =
+        context_.chooses_active() && !bond.is_up(); // bonding chooses nothing while it is down
+    decision_ = is_chosen ? wanted : chosen_by_bonding(context_.links(), bond, candidates, wanted);
+    chosen_ = wanted.active;
 }
 
 lacp::System* Reconciler::lacp() {
@@ -248,7 +255,7 @@ TeamPlan Reconciler::plan(const Link& team) const {
         input.members.push_back(member(port, team));
     auto plan = make_plan(input, decision_);
     // Where bonding chooses the slaves there are no buckets to balance.
-    if (context_.datapath->is_guest() && !context_.datapath->link_sight().sees)
+    if (context_.datapath->is_bond() && !context_.datapath->link_sight().sees)
         plan.tables.mode = TransmitMode::activebackup;
     return plan;
 }

@@ -31,7 +31,7 @@ public:
     std::optional<Clock::time_point> deadline() const;
 
     const Decision& decision() const { return decision_; }
-    /// The slave of a bond of others that the configured runner wants to be active.
+    /// The slave of an active-backup bond that the runner wants to be active, if it decides that.
     std::optional<IfIndex> chosen() const { return chosen_; }
     const Tables& tables() const { return tables_; }
     /// Sets the active port until a port changes. EOPNOTSUPP: the runner has none; ENETDOWN: it has no link.

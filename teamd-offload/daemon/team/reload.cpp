@@ -27,11 +27,15 @@ Result<> check_kept(const TeamContext& context, const TeamConfig& next) {
     if (needs_device_tls(next) != datapath.kernel_hashes())
         return fail(ENOTSUP,
                     fmt::format("/offload/tls-hw-tx-offload: device TLS needs another device; {}", again));
-    if (datapath.keeps_mode() && mode_of(next.runner) != mode_of(context.config().runner))
-        return fail(ENOTSUP, fmt::format("/runner/name: the kernel's team driver cannot change from {} to {} "
-                                         "while the team has ports; {}",
-                                         name_of(context.config().runner), name_of(next.runner), again));
-    return {};
+    if (datapath.can_run(next.runner)) return {};
+    if (next.runner.index() == context.config().runner.index())
+        return fail(
+            ENOTSUP,
+            fmt::format("/runner: a bond keeps the settings of LACP with which it was made; {}", again));
+    return fail(ENOTSUP,
+                fmt::format("/runner/name: the kernel's {} driver cannot change from {} to {} while the "
+                            "team has ports; {}",
+                            datapath.name(), name_of(context.config().runner), name_of(next.runner), again));
 }
 
 namespace {
@@ -63,6 +67,7 @@ void log_reload(const TeamContext& context, const Reload& reload, std::string_vi
 /// As after a restart: the programs take the place of those that run, with the same tables.
 Result<> replace_datapath(TeamParts& parts, std::unique_ptr<Datapath> datapath) {
     auto& context = parts.context;
+    TEAMO_TRY(datapath->steer(parts.bond.steering())); // before, so that it takes the place of the former
     TEAMO_TRY(datapath->attach_team(context.device, parts.reconciler.tables()));
     std::swap(context.datapath, datapath);
     parts.ports.attach_all();
@@ -93,10 +98,12 @@ Result<Reload> plan_reload(TeamParts& parts, std::string_view text, std::string_
     if (reload.differences.empty()) return reload;
     for (auto warnings : {ignored_settings(reload.next), ignored_by_datapath(*context.datapath, next)})
         std::ranges::move(warnings, std::back_inserter(reload.warnings));
-    if (hashes_by_cpu(next) != hashes_by_cpu(context.config()) && !context.datapath->keeps_mode()) {
+    if (hashes_by_cpu(next) != hashes_by_cpu(context.config()) && context.datapath->name() != "team") {
         const auto kept = context.datapath->name() == "bond" ? DatapathChoice::bond : DatapathChoice::bpf;
         reload.datapath =
             TEAMO_TRY(open_datapath(kept, context.control, context.team(), next, *context.programs));
+        if (auto why = reload.datapath->cannot_steer(); !why.empty() && context.datapath->steers())
+            return fail(ENOTSUP, std::move(why));
     }
     return reload;
 }

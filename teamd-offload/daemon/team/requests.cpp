@@ -52,7 +52,10 @@ struct Begin {
     MakeReply clear_statistics(std::optional<IfIndex> port) const {
         auto* system = parts.reconciler.lacp();
         if (system == nullptr)
-            return with(Refusal{.code = "OpNotSupp", .message = "Only the runner lacp has statistics."});
+            return with(Refusal{.code = "OpNotSupp",
+                                .message = context().has_lacp()
+                                               ? "The kernel's bonding counts, and does not forget."
+                                               : "Only the runner lacp has statistics."});
         system->clear_counters(port);
         return done();
     }
@@ -168,10 +171,10 @@ struct Begin {
             std::holds_alternative<ActiveBackupRunner>(context().config().runner)) {
             const auto* port = parts.ports.find(request.value);
             if (port == nullptr) return failed(request.value + " is not a port of this team");
-            if (context().datapath->is_guest()) {
-                if (const auto made = parts.guest.make_active(port->index); !made)
-                    return failed(made.error().text);
-                if (!context().config().chooses_active) return done();
+            const auto by_bonding = context().datapath->is_bond() && !context().chooses_active();
+            if (by_bonding) {
+                const auto made = parts.bond.make_active(port->index);
+                return made ? done() : failed(made.error().text);
             }
             if (!parts.reconciler.choose_active(port->index))
                 return failed("the link of " + request.value + " is down");

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "daemon/team/team.h"
+#include "kernel/netlink/bond_lacp.h"
+#include "lacp/bonding.h"
 
 #include <unistd.h>
 
@@ -67,9 +69,28 @@ std::vector<RefusedStatus> refused_status(const TeamParts& parts) {
     auto list = parts.ports.refused();
     auto of_team = parts.reconciler.refused();
     if (const auto& failure = parts.context.journal.failure(); !failure.empty()) of_team.push_back(failure);
+    if (auto lack = parts.bond.lack(); !lack.empty()) of_team.push_back(std::move(lack));
     for (auto& text : of_team)
         list.push_back({.where = parts.context.name(), .what = std::move(text)});
     return list;
+}
+
+/// The LACP of a bond changes without events: it is read when somebody asks.
+void add_lacp_of_bond(const TeamContext& context, TeamStatus& status) {
+    const auto* bond = context.team();
+    auto* runner = std::get_if<LacpRunner>(&status.runner);
+    if (runner == nullptr || bond == nullptr || !context.datapath->is_bond()) return;
+    const auto read = read_bond_lacp(context.device.team);
+    if (!read) return;
+    runner->active = read->active;
+    runner->fast_rate = read->fast_rate;
+    runner->sys_prio = read->actor.priority;
+    for (auto& port : status.ports) {
+        const auto found = read->ports.find(port.ifindex);
+        if (found != read->ports.end())
+            port.lacp = lacp::status_of(*read, found->second, port.link.up && bond->is_up(), port.transmits);
+    }
+    status.common = common_domain(status);
 }
 
 } // namespace
@@ -85,7 +106,8 @@ TeamStatus summary_of(TeamParts& parts) {
     status.device_kind = context.device.kind;
     status.link_sight = context.datapath->link_sight();
     status.kernel_hashes = context.datapath->kernel_hashes();
-    status.attached = parts.guest.status();
+    status.counts_by_program = context.datapath->counts_by_program();
+    status.attached = parts.bond.status();
     status.pid = ::getpid();
     status.pid_file = context.options.pid_file.value_or("");
     status.dbus_enabled = context.options.dbus;
@@ -117,6 +139,7 @@ TeamStatus summary_of(TeamParts& parts) {
 TeamStatus status_of(TeamParts& parts) {
     const auto& subsystems = parts.subsystems;
     auto status = summary_of(parts);
+    add_lacp_of_bond(parts.context, status);
     status.offload = offload_status(parts.context, *subsystems.offloads, parts.ports);
     status.interrupts = subsystems.interrupts->status();
     status.workers = subsystems.workers->status();

@@ -46,7 +46,7 @@ Result<std::unique_ptr<Team>> Team::start(Configuration configuration, Options o
     const auto links = TEAMO_TRY(control.read_all());
     const auto& config = configuration.team;
     const auto* existing = options.force_recreate ? nullptr : find_team(links, config.device);
-    if (withholds_carrier(config.runner) && existing != nullptr)
+    if (withholds_carrier(config.runner) && existing != nullptr && existing->kind != bond_kind)
         if (const auto journal = read_journal(config.device).value_or(std::nullopt))
             continue_lacp(config.device, links, *journal, frames);
     auto programs = TEAMO_TRY(DevicePrograms::open());
@@ -169,6 +169,8 @@ Result<> Team::make_device() {
     // Before ports join: the driver's carrier follows their links.
     if (withholds_carrier(config.runner) && context.datapath->sets_carrier())
         TEAMO_TRY(context.control.set_carrier(device->team, false));
+    bond.begin();
+    bond.observe();
     const auto tables = reconciler.begin();
     TEAMO_TRY(journal.keep());
     return context.datapath->attach_team(context.device, tables);
@@ -198,6 +200,8 @@ Result<> Team::adopt_device(const TeamDevice& device) {
     ports.adopt_offloads();
     // A hash by CPU needs to know where the interrupts arrive.
     subsystems.interrupts->follow(ports.interrupt_ports(now.active));
+    bond.begin();
+    bond.observe();
     const auto& tables = reconciler.adopt();
     subsystems.lacp_frames->listen(lacp_ports()); // before the programs are loaded, which takes a while
     TEAMO_TRY(context.datapath->attach_team(device, tables));
@@ -215,13 +219,14 @@ Result<> Team::adopt_device(const TeamDevice& device) {
 /// As a guest of a bond that another program made. Its slaves are the ports; an earlier daemon's programs, if
 /// it was killed, carry until those of this one are there.
 Result<> Team::attach_to_bond() {
-    const auto bond = TEAMO_TRY(context.datapath->find_device(context.links(), context.name(), false));
-    if (!bond) return fail(ENODEV, fmt::format("there is no bond {}", context.name()));
-    context.device = *bond;
+    const auto device = TEAMO_TRY(context.datapath->find_device(context.links(), context.name(), false));
+    if (!device) return fail(ENODEV, fmt::format("there is no bond {}", context.name()));
+    context.device = *device;
     context.options.no_ports = true; // the bond's owner decides which
     auto journal = TEAMO_TRY(context.journal.read());
     const bool is_known = journal.has_value();
-    if (journal && journal->team != bond->team) { // it was made again: only what its slaves were like is true
+    if (journal &&
+        journal->team != device->team) { // it was made again: only what its slaves were like is true
         journal->bond_policy.reset();
         journal->active.reset();
         journal->active_by_hand = false;
@@ -230,16 +235,16 @@ Result<> Team::attach_to_bond() {
     }
     if (journal) context.journal.adopt(std::move(*journal));
     note_device(context.journal.now().offloads);
-    guest.begin();
+    bond.begin();
     ports.join_slaves();
     subsystems.interrupts->follow(ports.interrupt_ports(std::nullopt));
-    guest.observe();
+    bond.observe();
     if (context.team() == nullptr) return fail(ENODEV, fmt::format("bond {} is gone", context.name()));
     // The next pass tries again; until then bonding chooses the slaves.
     if (auto attached = context.datapath->attach_team(context.device, reconciler.adopt()); !attached)
         context.log(Level::error, fmt::format("cannot update the datapath: {}", attached.error().text));
     made_device_ = !is_known; // a failed start leaves what an earlier daemon has attached
-    const auto now = guest.status();
+    const auto now = bond.status();
     context.log(Level::notice, fmt::format("attached to {}: mode {}, xmit_hash_policy {}, {} slaves",
                                            context.name(), now->mode, now->own_policy, ports.all().size()));
     return {};
@@ -268,11 +273,11 @@ void Team::pass() {
 }
 
 void Team::reconcile() {
-    guest.observe();
-    if (const auto chosen = guest.take_active_by_hand())
+    bond.observe();
+    if (const auto chosen = bond.take_active_by_hand())
         static_cast<void>(reconciler.choose_active(*chosen)); // only a configured runner can
     reconciler.run();
-    guest.settle(reconciler.chosen());
+    bond.settle(reconciler.chosen());
 }
 
 /// Updates the ports from the observer. False: the team's device is gone.
@@ -323,7 +328,7 @@ void Team::inform_subsystems() {
 void Team::set_timer(bool again) {
     std::optional<Clock::time_point> first;
     if (again) first = Clock::now();
-    for (const auto& deadline : {ports.deadline(), reconciler.deadline(), guest.deadline(),
+    for (const auto& deadline : {ports.deadline(), reconciler.deadline(), bond.deadline(),
                                  subsystems.offloads->deadline(), context.journal.deadline()})
         first = earlier(first, deadline);
     if (first)
@@ -377,7 +382,7 @@ void Team::stop() {
         return;
     }
     subsystems.workers->manage(false);
-    guest.end();
+    bond.end();
     if (auto* system = reconciler.lacp(); system != nullptr && context.team() == nullptr) {
         system->update({}, Clock::now()); // the device is gone, so no pass sends the last LACPDUs
         subsystems.lacp_frames->send_due();

@@ -5,7 +5,7 @@
 
 #include "control/usock_message.h"
 #include "daemon/context/loop.h"
-#include "daemon/team/bond_guest.h"
+#include "daemon/team/bond_follower.h"
 #include "daemon/team/devices.h"
 #include "daemon/team/ports/port_set.h"
 #include "daemon/team/reconciler.h"
@@ -25,7 +25,7 @@ struct TeamParts {
     PortSet ports{context, subsystems};
     UpperDevices uppers{context};
     Reconciler reconciler{context, subsystems, ports, uppers};
-    BondGuest guest{context, subsystems, ports};
+    BondFollower bond{context, subsystems, ports};
 };
 
 /// The team, its links and its ports, without what the subsystems report.

@@ -38,7 +38,13 @@ testing::AssertionResult transmits(const TeamUnderTest& team, const std::string&
         20s);
 }
 
-TEST(Bond, shows_as_bonding_with_a_queue_id_for_each_port) {
+std::string pair_with(const char* runner) {
+    return fmt::format(R"({{"device": "team0", "runner": {{"name": "{}"}},
+                           "ports": {{"eth0": {{}}, "eth1": {{}}}}}})",
+                       runner);
+}
+
+TEST(Bond, shows_as_bonding_in_the_mode_of_its_runner) {
     const FarSwitch far(2);
     const auto before = as_it_is("eth1");
     TeamUnderTest team(balanced_pair, {"--datapath", "bond"});
@@ -48,9 +54,10 @@ TEST(Bond, shows_as_bonding_with_a_queue_id_for_each_port) {
     EXPECT_EQ("bond", team.item("datapath.device_kind"));
     EXPECT_EQ("false", team.item("datapath.kernel_hashes"));
     EXPECT_THAT(in_guest("ip -d link show team0"),
-                AllOf(HasSubstr("bond mode balance-rr"), HasSubstr("miimon 20")));
-    EXPECT_THAT(in_guest("ip -d link show eth0"), AllOf(HasSubstr("master team0"), HasSubstr("queue_id 1")));
-    EXPECT_THAT(in_guest("ip -d link show eth1"), AllOf(HasSubstr("master team0"), HasSubstr("queue_id 2")));
+                AllOf(HasSubstr("bond mode balance-xor"), HasSubstr("xmit_hash_policy encap3+4"),
+                      HasSubstr("miimon 20")));
+    EXPECT_THAT(in_guest("ip -d link show eth0"), HasSubstr("master team0"));
+    EXPECT_THAT(in_guest("ip -d link show eth1"), HasSubstr("master team0"));
     in_guest("ip addr add 10.9.0.1/24 dev team0; ip link set team0 up");
     EXPECT_TRUE(reaches(NetNs::current(), "10.9.0.2", 15s));
     in_guest("ip link set eth1 nomaster");
@@ -99,9 +106,96 @@ TEST(BondImport, takes_over_newer_options_of_lacp) {
     EXPECT_THAT(imported, Not(HasSubstr("\"lacp_prio\": 255")));
 }
 
-TEST(Bond, repairs_a_queue_id_that_was_changed_or_lost) {
+/// Without it bonding would not use the hash that names the port.
+TEST(Bond, sets_a_policy_that_was_changed_again_each_time) {
     TeamUnderTest team(balanced_pair, {"--datapath", "bond"});
     ASSERT_TRUE(transmits(team, "eth0"));
+    in_guest("ip link set team0 up"); // while it is down there is no event
+    for (int times = 0; times < 3; ++times) {
+        in_guest("ip link set team0 type bond xmit_hash_policy layer2");
+        EXPECT_TRUE(becomes(
+            true, [] { return in_guest("ip -d link show team0").find("encap3+4") != std::string::npos; },
+            20s))
+            << times;
+    }
+    EXPECT_EQ(0, team.stop());
+}
+
+/// The runner decides, a slave that was made active by hand stays, and bonding has the same one.
+TEST(Bond, has_the_active_slave_of_the_runner) {
+    TeamUnderTest team(
+        R"({"device": "team0", "runner": {"name": "activebackup"}, "ports": {"eth0": {}, "eth1": {"prio": 9}}})",
+        {"--datapath", "bond"});
+    const auto shown = [] { return in_guest("cat /sys/class/net/team0/bonding/active_slave"); };
+    const auto active = [&] { return team.item("runner.active_port"); };
+    in_guest("ip link set team0 up");
+    EXPECT_TRUE(becomes(std::string("eth1"), active, 20s));
+    EXPECT_TRUE(becomes(std::string("eth1\n"), shown, 20s));
+    EXPECT_THAT(in_guest("ip -d link show team0"), HasSubstr("bond mode active-backup"));
+    in_guest("ip link set team0 type bond active_slave eth0");
+    EXPECT_TRUE(becomes(std::string("eth0"), active));
+    in_guest("sleep 0.5");
+    EXPECT_EQ("eth0\n", shown());
+    in_guest("teamoctl team0 state item set runner.active_port eth1");
+    EXPECT_EQ("eth1\n", shown());
+    EXPECT_EQ("eth1", active());
+    EXPECT_EQ(0, team.stop());
+}
+
+/// The kernel's machine goes on without a daemon, and what it says of the partner is in teamd's state.
+TEST(Bond, has_the_lacp_of_the_kernel) {
+    const auto far = NetNs::create();
+    in_guest("ip link add p0 type veth peer name f0; ip link add p1 type veth peer name f1");
+    NetNs::current().ip("link set f0 netns " + far.path() + "\nlink set f1 netns " + far.path());
+    far.ip("link add bond0 address 02:00:00:00:0f:0f type bond mode 802.3ad lacp_rate fast miimon 20\n"
+           "link set f0 master bond0\nlink set f1 master bond0\naddr add 10.8.0.2/24 dev bond0\n"
+           "link set bond0 up");
+    TeamUnderTest team(R"({"device": "team0", "runner": {"name": "lacp", "fast_rate": true, "sys_prio": 100,
+                           "system": "02:00:00:00:0a:0a"}, "ports": {"p0": {}, "p1": {}}})",
+                       {"--datapath", "bond"});
+    in_guest("ip addr add 10.8.0.1/24 dev team0; ip link set team0 up");
+    const auto item = [&](const char* port, const char* name) {
+        return team.item(fmt::format("ports.{}.runner.{}", port, name));
+    };
+    for (const auto* port : {"p0", "p1"}) {
+        EXPECT_TRUE(
+            becomes(std::string("distributing"), [&] { return item(port, "detail.mux_state"); }, 20s));
+        EXPECT_EQ("current", item(port, "state"));
+        EXPECT_TRUE(transmits(team, port));
+        EXPECT_EQ("true", item(port, "aggregator.selected"));
+        EXPECT_EQ("02:00:00:00:0f:0f", item(port, "partner_lacpdu_info.system"));
+        EXPECT_EQ("02:00:00:00:0a:0a", item(port, "actor_lacpdu_info.system"));
+        EXPECT_EQ("100", item(port, "actor_lacpdu_info.system_priority"));
+        EXPECT_NE("0", item(port, "detail.lacpdus_received"));
+    }
+    EXPECT_THAT(in_guest("ip -d link show team0"),
+                AllOf(HasSubstr("mode 802.3ad"), HasSubstr("lacp_rate fast"),
+                      HasSubstr("xmit_hash_policy encap3+4")));
+    EXPECT_THAT(in_guest("teamdctl team0 state"),
+                AllOf(HasSubstr("runner: lacp"), HasSubstr("state: current")));
+    EXPECT_TRUE(reaches(NetNs::current(), "10.8.0.2", 15s));
+    const auto distributing = [&] {
+        return sh(far, "ip -d link show | grep -c 'ad_partner_oper_port_state_str.*distributing'").out;
+    };
+    EXPECT_EQ("2\n", distributing());
+    team.kill();
+    in_guest("sleep 5"); // more than three periods
+    EXPECT_EQ("2\n", distributing()) << "without a daemon";
+    team.start();
+    EXPECT_TRUE(transmits(team, "p1"));
+    far.ip("link set f1 nomaster\nlink set f1 up");
+    EXPECT_TRUE(becomes(std::string("false"), [&] { return team.item("ports.p1.datapath.transmits"); }, 20s));
+    EXPECT_THAT(item("p1", "detail.not_used_because"), HasSubstr("partner"));
+    EXPECT_TRUE(reaches(NetNs::current(), "10.8.0.2", 15s));
+    EXPECT_THAT(in_guest("teamoctl team0 doctor || true"), HasSubstr("p1"));
+    EXPECT_EQ(0, team.stop());
+    in_guest("ip link del p0; ip link del p1");
+}
+
+TEST(Bond, repairs_a_queue_id_that_was_changed_or_lost) {
+    TeamUnderTest team(pair_with("roundrobin"), {"--datapath", "bond"});
+    ASSERT_TRUE(transmits(team, "eth0"));
+    EXPECT_THAT(in_guest("ip -d link show team0"), HasSubstr("bond mode balance-rr"));
     const auto queue = [](const char* port) {
         return in_guest(fmt::format("ip -d link show {} | grep -o 'queue_id [0-9]*'", port));
     };
@@ -140,25 +234,32 @@ TEST(Bond, leaves_the_bond_of_another_program_alone) {
                 HasSubstr("device team0 exists and is not a team of teamd-offload; start with -o"));
     const auto refused_mode = daemon_on(balanced_pair, {"--datapath", "bond", "-o"});
     EXPECT_EQ(1, refused_mode.status);
-    EXPECT_THAT(refused_mode.err, HasSubstr("its mode is not balance-rr"));
+    EXPECT_THAT(refused_mode.err, HasSubstr("its mode is not balance-xor"));
     EXPECT_EQ(before, in_guest("ip -d link show team0"));
     in_guest("ip link del team0; ip link add team0 numtxqueues 4 type bond mode balance-rr");
-    EXPECT_THAT(daemon_on(balanced_pair, {"--datapath", "bond", "-o"}).err,
+    EXPECT_THAT(daemon_on(pair_with("roundrobin"), {"--datapath", "bond", "-o"}).err,
                 HasSubstr("bond team0 has 4 transmit queues, and the team needs 9"));
     in_guest("ip link del team0");
 }
 
-TEST(Bond, takes_over_a_bond_in_balance_rr_with_option_o) {
-    in_guest("ip link add team0 type bond mode balance-rr; ip link set eth0 down; ip link set eth1 down; "
-             "ip link set eth0 master team0; ip link set eth1 master team0; "
-             "ip link set eth0 type bond_slave queue_id 2; ip link set eth1 type bond_slave queue_id 1");
-    TeamUnderTest team(R"({"device": "team0", "runner": {"name": "loadbalance"}})",
-                       {"--datapath", "bond", "-o"});
-    EXPECT_TRUE(transmits(team, "eth0"));
-    EXPECT_TRUE(transmits(team, "eth1"));
-    EXPECT_THAT(look(NetNs::current(), "team0").altnames, testing::Contains("teamo-team-team0"));
-    EXPECT_THAT(in_guest("ip -d link show team0"), HasSubstr("miimon 20"));
-    EXPECT_EQ(0, team.stop());
+TEST(Bond, takes_over_a_bond_with_option_o) {
+    for (const auto& [mode, runner, shown] :
+         {std::tuple{"balance-rr", "roundrobin", "queue_id 1"}, {"balance-xor", "loadbalance", "encap3+4"}}) {
+        in_guest(
+            fmt::format("ip link add team0 type bond mode {}; ip link set eth0 down; ip link set eth1 down; "
+                        "ip link set eth0 master team0; ip link set eth1 master team0; "
+                        "ip link set eth0 type bond_slave queue_id 2; "
+                        "ip link set eth1 type bond_slave queue_id 1",
+                        mode));
+        TeamUnderTest team(fmt::format(R"({{"device": "team0", "runner": {{"name": "{}"}}}})", runner),
+                           {"--datapath", "bond", "-o"});
+        EXPECT_TRUE(transmits(team, "eth0"));
+        EXPECT_TRUE(transmits(team, "eth1"));
+        EXPECT_THAT(look(NetNs::current(), "team0").altnames, testing::Contains("teamo-team-team0"));
+        EXPECT_THAT(in_guest("ip -d link show team0; ip -d link show eth0"),
+                    AllOf(HasSubstr("miimon 20"), HasSubstr(shown)));
+        EXPECT_EQ(0, team.stop());
+    }
 }
 
 // ---- device TLS -----------------------------------------------------------------------------

@@ -51,6 +51,7 @@ TEST_F(ClockJump, lacp_does_not_notice) {
     jump();
     EXPECT_TRUE(stays("both ports carry", carries, 4s));
     EXPECT_EQ("", team.log().substr(lines)) << "nothing happened";
+    if (by_bonding(wires)) return; // a bond goes on without its daemon
     partner.team().kill();
     EXPECT_TRUE(eventually("after 3 s of silence no port carries", [&] { return !carries(); }));
 }

@@ -152,8 +152,8 @@ TEST(StandbyPort, delivers_nothing_to_the_team_or_the_host) {
         standby.send(ethernet(to, neighbour, ether_experiment, "by the wrong port"));
     standby.send(arp_request(neighbour, "10.0.0.9", team_v4));
     EXPECT_FALSE(on_team.await(is_experiment, 200ms));
-    // With the driver, sockets bound to the port receive what the team does not (RX_HANDLER_EXACT).
-    EXPECT_EQ(by_driver(wires), on_port.receive(0ms).has_value());
+    // With the drivers, sockets bound to the port receive what the team does not (RX_HANDLER_EXACT).
+    EXPECT_EQ(by_driver(wires) || by_bonding(wires), on_port.receive(0ms).has_value());
     const auto answered = [](const Seen& seen) {
         return ethertype_of(seen.frame) == ether_arp && !seen.outgoing;
     };
@@ -172,8 +172,7 @@ TEST(StandbyPort, delivers_link_local_frames_to_its_sockets) {
     const PacketSocket standby(wires.peer(), "p2");
     standby.send(ethernet(mac("01:80:c2:00:00:0e"), neighbour, ether_lldp, "who is there"));
     EXPECT_TRUE(on_port.receive(long_enough));
-    // Bonding gives them to both.
-    EXPECT_EQ(by_bonding(wires), on_team.receive(50ms).has_value());
+    EXPECT_FALSE(on_team.receive(50ms).has_value());
 }
 
 TEST(StandbyPort, sends_nothing) {

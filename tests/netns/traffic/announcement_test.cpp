@@ -152,9 +152,10 @@ TEST(Announcement, repeats_as_configured) {
     std::vector<std::chrono::nanoseconds> times;
     for (const auto& seen : far.drain(3, 500ms))
         if (gratuitous_arp_for(seen.frame) == team_v4) times.push_back(seen.arrival);
-    ASSERT_EQ(3U, times.size());
+    // Bonding announces once by itself.
+    ASSERT_EQ(by_bonding(wires) ? 4U : 3U, times.size());
     // An interval starts when an announcement is sent; it arrives a little later.
-    EXPECT_GE(times[2] - times[0], 150ms);
+    EXPECT_GE(times.back() - times.front(), 150ms);
 }
 
 } // namespace

@@ -145,6 +145,7 @@ TeamStatus written_team() {
     status.link = {.up = true, .speed = 2000};
     status.runner = LoadBalanceRunner{};
     status.datapath = "bpf";
+    status.counts_by_program = true;
     status.device_kind = "netkit";
     PortStatus port;
     port.name = "eth1";
@@ -195,6 +196,7 @@ TEST(RoundTrip, of_a_state) {
                                  .device_kind = "netkit",
                                  .ifindex = IfIndex{9},
                                  .address = status.address,
+                                 .counts_by_program = true,
                                  .attached = status.attached,
                                  .link = status.link,
                                  .ports = status.ports,

@@ -42,6 +42,7 @@ TeamStatus team_without_ports() {
     status.link = {.up = true, .speed = 20000, .duplex = Duplex::full};
     status.runner = LoadBalanceRunner{};
     status.datapath = "bpf";
+    status.counts_by_program = true;
     status.device_kind = "veth";
     status.pid = 1234;
     status.pid_file = "/var/run/teamd/team0.pid";
@@ -68,7 +69,8 @@ TeamStatus team_with(PortStatus status) {
 
 TEST(StateDocument, omits_ports_key_without_ports) {
     EXPECT_EQ(dump(team_without_ports()), dump(R"({
-        "datapath": {"buckets": {}, "device_kind": "veth", "kernel_hashes": false, "name": "bpf", "sees_links": false},
+        "datapath": {"buckets": {}, "counts_by_program": true, "device_kind": "veth", "kernel_hashes": false,
+                     "name": "bpf", "sees_links": false},
         "setup": {
             "daemonized": false, "dbus_enabled": false, "debug_level": 2,
             "kernel_team_mode_name": "loadbalance", "pid": 1234, "pid_file": "/var/run/teamd/team0.pid",

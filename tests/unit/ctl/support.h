@@ -22,6 +22,7 @@ inline TeamState good_team(unsigned ports = 4) {
     state.name = "team0";
     state.runner = "loadbalance";
     state.datapath = "bpf";
+    state.counts_by_program = true;
     state.ifindex = IfIndex{9};
     state.balance.emplace();
     state.balance->counted = true;

@@ -24,7 +24,7 @@ std::string PortSet::key_of(const Link& link) const {
 }
 
 PortWatch PortSet::make_watch(const PortConfig& config, PortWatch::Start start) const {
-    start.trusted = context_.is_lacp();
+    start.trusted = context_.has_lacp();
     return {config.link_watches, context_.config().link_watch_policy, start};
 }
 
@@ -106,7 +106,7 @@ void PortSet::drop_removed_by_others() {
     }
 }
 
-bool PortSet::waits(const TeamPort& port) const { return port.watch.waits() || context_.is_lacp(); }
+bool PortSet::waits(const TeamPort& port) const { return port.watch.waits() || context_.runs_lacp(); }
 
 void PortSet::step_watches() {
     const auto now = Clock::now();
@@ -147,7 +147,7 @@ void PortSet::step_watches() {
 
 /// For the runner. A port that LACP uses is judged by its link.
 bool PortSet::counts_as_up(const PortWatch& watch) const {
-    return context_.is_lacp() ? watch.has_link() : watch.up();
+    return context_.runs_lacp() ? watch.has_link() : watch.up();
 }
 
 /// While no port carries, the best one with a link does not wait for its delay_up, as with bonding
@@ -356,8 +356,9 @@ void PortSet::follow_configured() {
 
 void PortSet::reconfigure(const TeamConfig& before) {
     const auto& now = context_.config();
-    reconfigure_ports(before.link_watch_policy != now.link_watch_policy ||
-                      withholds_carrier(before.runner) != withholds_carrier(now.runner));
+    const bool other_lacp =
+        !context_.datapath->is_bond() && withholds_carrier(before.runner) != withholds_carrier(now.runner);
+    reconfigure_ports(before.link_watch_policy != now.link_watch_policy || other_lacp);
     if (context_.options.no_ports) return;
     follow_configured();
     refusals_.clear(); // another configuration may be the cure

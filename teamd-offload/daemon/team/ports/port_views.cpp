@@ -9,7 +9,7 @@ namespace teamo {
 /// In 802.3ad a slave outside the active aggregator has a link and does not carry.
 bool PortSet::is_unused_by_bond(const TeamPort& port) const {
     const auto* link = context_.link(port.index);
-    return context_.datapath->is_guest() && !context_.is_activebackup() && link != nullptr &&
+    return context_.datapath->is_bond() && !context_.is_activebackup() && link != nullptr &&
            link->bond_backup;
 }
 
@@ -19,7 +19,7 @@ std::vector<Candidate> PortSet::candidates() const {
         list.push_back(
             {.port = port.index,
              .up = counts_as_up(port.watch) && !is_unused_by_bond(port),
-             .held = context_.is_lacp() && port.watch.has_link() && !port.watch.up(),
+             .held = context_.runs_lacp() && port.watch.has_link() && !port.watch.up(),
              .prio = port.config.prio,
              .sticky = port.config.sticky,
              .speed = port.modes.speed.value_or(0),
@@ -94,7 +94,7 @@ std::vector<Probes::Port> PortSet::probed(const Tables& tables) {
         const auto* before = context_.journal.port(port.index);
         const bool carries = (tables.transmit & bit(port.slot)) != 0;
         // A backup port is silent, as with teamd: the switch would learn the team's address there.
-        port.watch.note_role({.passes = !context_.is_lacp() || (tables.receive & bit(port.slot)) != 0,
+        port.watch.note_role({.passes = !context_.has_lacp() || (tables.receive & bit(port.slot)) != 0,
                               .sends = carries || !one_carries || tables.transmit == 0},
                              now);
         list.push_back({.index = port.index,

@@ -151,12 +151,12 @@ TEST(Aggregation, is_not_reported_for_flooded_packets) {
 TEST(Aggregation, is_detected_by_counters_of_the_team_driver_too) {
     auto readings = activebackup(800, 0);
     readings.state.ports[1].counters.rx_packets = 1200;
-    readings.state.datapath = readings.before.datapath = "team";
+    readings.state.counts_by_program = readings.before.counts_by_program = false;
     EXPECT_EQ(aggregation_findings(readings).size(), 1);
     // The team driver's rx_dropped are packets without a buffer: not a sign of aggregation.
     EXPECT_THAT(aggregation_findings([] {
                     auto full = activebackup(800, 1200);
-                    full.state.datapath = full.before.datapath = "team";
+                    full.state.counts_by_program = full.before.counts_by_program = false;
                     return full;
                 }()),
                 IsEmpty());

@@ -305,7 +305,7 @@ TEST(Findings, report_new_drops_only) {
     EXPECT_THAT(all_findings(readings),
                 ElementsAre(Field(&Finding::what, HasSubstr("dropped 7 packets that arrived in a second")),
                             Field(&Finding::what, HasSubstr("dropped 1 packet in"))));
-    readings.state.datapath = "team"; // the port's device counts what it could not take
+    readings.state.counts_by_program = false; // the port's device counts what it could not take
     EXPECT_THAT(
         all_findings(readings),
         Contains(Field(&Finding::what, HasSubstr("the device dropped 7 packets that arrived in a second"))));

@@ -70,7 +70,7 @@ TEST(Live, shows_shares_of_ports_and_cpus) {
 
 TEST(Live, has_no_mean_size_where_cards_count) {
     auto by_cards = later;
-    by_cards.state.datapath = "team";
+    by_cards.state.counts_by_program = false;
     const auto figures = live_figures(earlier, by_cards);
     EXPECT_THAT(lines_of(live_text("team0", figures))[2], HasSubstr(" 400.0   50.0 %         - "));
     const auto document = live_json("team0", figures);

@@ -204,7 +204,7 @@ TEST(Sending, derives_a_lower_bound_from_the_mean_size) {
     EXPECT_EQ(sending_between(before, after, "eth1", 1500, 1s),
               (Sending{.bytes = 1e7, .packets = 1000, .bulk = 1e7 - 1518e3, .source = BulkSource::at_least}));
     EXPECT_EQ(sending_between(before, after, "eth1", 65535, 1s).bulk, 0);
-    after.datapath = "team"; // counts what is on the wire
+    after.counts_by_program = false; // counts what is on the wire
     EXPECT_EQ(sending_between(before, after, "eth1", 1500, 1s).source, BulkSource::unknown);
     EXPECT_EQ(sending_between(before, after, "eth1", 1500, 1s).bulk, 1e7);
 }

@@ -100,7 +100,7 @@ TEST(StatsTables, have_a_total_and_no_mean_of_no_packets) {
               "eth1            2      3001      1501           0         0         -           7\n"
               "eth2            0         0         -           0         0         -           0\n"
               "total           2      3001      1501           0         0         -           7\n");
-    state.datapath = "team"; // cards count the packets on the wire
+    state.counts_by_program = false; // cards count the packets on the wire
     EXPECT_THAT(
         stats_text(state),
         HasSubstr("\neth1            2      3001         -           0         0         -           7\n"));

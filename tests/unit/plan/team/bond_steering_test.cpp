@@ -80,6 +80,23 @@ TEST(BondSteering, sets_it_once_more_after_quiet_and_then_leaves_it) {
     EXPECT_EQ(Unsteered::owner, steering.reason());
 }
 
+TEST(BondSteering, of_a_bond_of_ours_replaces_each_policy) {
+    auto steering = BondSteering::of_ours();
+    auto now = begun;
+    steering.step(bond(steering_policy), now);
+    for (int times = 0; times < 3; ++times) {
+        now += 1min;
+        steering.step(bond(BondPolicy::vlan_srcmac), now);
+        EXPECT_EQ(Unsteered::waits, steering.reason());
+        steering.step(bond(BondPolicy::vlan_srcmac), now + 2s);
+        EXPECT_EQ(Unsteered::nothing, steering.reason());
+        EXPECT_EQ(steering_policy, steering.to_write(true));
+        steering.note_written(steering_policy);
+        EXPECT_EQ(std::nullopt, steering.former());
+        EXPECT_EQ(std::nullopt, steering.to_write(true));
+    }
+}
+
 TEST(BondSteering, forgets_a_change_after_ten_minutes) {
     auto steering = steered();
     for (auto at = begun + 1h; at < begun + 5h; at += 1h) {
@@ -213,6 +230,18 @@ TEST(BondTakeover, follows_the_choice_of_bonding) {
     // Not a port yet.
     ports.pop_back();
     EXPECT_EQ((std::vector<IfIndex>{IfIndex{2}, IfIndex{1}}), chosen().standby);
+}
+
+/// What it has chosen is first among the backups until bonding has made it active.
+TEST(BondTakeover, has_the_order_of_the_runner_that_chooses) {
+    auto links = backup_bond();
+    const std::vector<Candidate> ports{{.port = IfIndex{1}}, {.port = IfIndex{2}}, {.port = IfIndex{3}}};
+    Decision wanted{.transmit = {}, .receive = {}, .standby = {IfIndex{2}, IfIndex{1}}, .active = IfIndex{3}};
+    const auto chosen = [&] { return chosen_by_bonding(links, links.at(IfIndex{9}), ports, wanted); };
+    EXPECT_EQ((std::vector<IfIndex>{IfIndex{3}, IfIndex{2}, IfIndex{1}}), chosen().standby);
+    wanted.standby = {IfIndex{1}};
+    wanted.active.reset();
+    EXPECT_EQ((std::vector<IfIndex>{IfIndex{2}, IfIndex{3}, IfIndex{1}}), chosen().standby);
 }
 
 } // namespace

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "daemon/team/bond_guest.h"
+#include "daemon/team/bond_follower.h"
+
+#include "kernel/netlink/bond_lacp.h"
 
 #include <algorithm>
 #include <thread>
@@ -16,29 +18,61 @@ void insist(const auto& succeeds) {
         std::this_thread::sleep_for(pause);
 }
 
-} // namespace
-
-void BondGuest::begin() {
-    steering_ = BondSteering(context_.journal.now().bond_policy);
-    set_runner(*context_.team());
+void set_hash(RunnerConfig& runner, HashFields fields) {
+    if (auto* balance = std::get_if<LoadBalanceRunner>(&runner)) balance->tx_hash = fields;
+    if (auto* lacp = std::get_if<LacpRunner>(&runner)) lacp->tx_hash = fields;
 }
 
-void BondGuest::set_runner(const Link& bond) {
+} // namespace
+
+/// Nothing is to be done, or the device is gone.
+bool BondFollower::is_idle() const {
+    return !context_.datapath->is_bond() || ended_ || context_.team() == nullptr;
+}
+
+void BondFollower::begin() {
+    if (is_idle()) return;
+    steering_ = context_.datapath->is_guest() ? BondSteering(context_.journal.now().bond_policy)
+                                              : BondSteering::of_ours();
+    if (context_.datapath->is_guest())
+        set_runner(*context_.team());
+    else
+        note_lacp();
+}
+
+/// Of an earlier daemon or another program: most settings cannot change while the bond is up.
+void BondFollower::note_lacp() {
+    const auto* wanted = std::get_if<LacpRunner>(&context_.config().runner);
+    const auto has = wanted == nullptr ? fail(ENODATA, "") : read_bond_lacp(context_.device.team);
+    if (!has || (has->active == wanted->active && has->fast_rate == wanted->fast_rate &&
+                 has->actor.priority == std::max<std::uint16_t>(wanted->sys_prio, 1) &&
+                 has->actor.address == wanted->system.value_or(context_.team()->address)))
+        return;
+    lacp_differs_(context_.log, Level::warning, "",
+                  "the bond has other settings of LACP than the configuration, and cannot change them while "
+                  "it is up; stop the team and start it again");
+}
+
+void BondFollower::set_runner(const Link& bond) {
     auto& runner = context_.configuration.team.runner;
-    const bool is_backup = bond.bond_mode == bond_mode_active_backup;
-    if (is_backup == std::holds_alternative<ActiveBackupRunner>(runner)) return;
+    const bool is_backup = bond.bond_mode == bond_mode_active_backup,
+               is_lacp = bond.bond_mode == bond_mode_lacp;
+    if (is_backup == std::holds_alternative<ActiveBackupRunner>(runner) && is_lacp == context_.has_lacp())
+        return;
     if (is_backup)
         runner = ActiveBackupRunner{};
+    else if (is_lacp)
+        runner = LacpRunner{.tx_balancer = TxBalancer{}};
     else
         runner = LoadBalanceRunner{.tx_balancer = TxBalancer{}};
 }
 
-Steering BondGuest::steering() const {
+Steering BondFollower::steering() const {
     if (ended_ || steering_.reason() != Unsteered::nothing) return Steering::off;
     return context_.is_activebackup() ? Steering::by_backup : Steering::by_hash;
 }
 
-BondSteering::View BondGuest::view(const Link& bond) const {
+BondSteering::View BondFollower::view(const Link& bond) const {
     auto view = view_of(context_.links(), bond);
     view.offloads_tls = std::ranges::any_of(ports_.all(), [this](const TeamPort& port) {
         return subsystems_.offloads->features(port.index).active.contains(std::string(device_tls));
@@ -48,16 +82,16 @@ BondSteering::View BondGuest::view(const Link& bond) const {
 }
 
 /// Whether active_slave may be written. Without programs it is all that helps.
-bool BondGuest::may_choose() const {
+bool BondFollower::may_choose() const {
     const auto reason = steering_.reason();
     return reason == Unsteered::nothing || reason == Unsteered::programs;
 }
 
 /// Once for each loss: what bonding or its owner chooses afterwards stays.
-void BondGuest::take_over() {
+void BondFollower::take_over() {
     const auto& bond = *context_.team();
     const auto next = takeover(context_.links(), bond);
-    if (!next || context_.config().chooses_active || !may_choose()) return;
+    if (!next || context_.chooses_active() || !may_choose()) return;
     const auto& lost = *context_.link(bond.bond_active);
     const std::pair now(lost.index, lost.carrier_losses);
     if (std::exchange(taken_over_, now) == now) return;
@@ -67,13 +101,13 @@ void BondGuest::take_over() {
     if (set_active(*next)) context_.log(Level::notice, done);
 }
 
-Result<> BondGuest::set_active(IfIndex slave) {
+Result<> BondFollower::set_active(IfIndex slave) {
     auto done = make_active(slave);
     active_failure_(context_.log, Level::warning, "active_slave: ", done);
     return done;
 }
 
-Result<> BondGuest::make_active(IfIndex slave) {
+Result<> BondFollower::make_active(IfIndex slave) {
     TEAMO_TRY(context_.control.set_bond_active(context_.device.team, slave));
     static_cast<void>(context_.observer->read_now(context_.device.team));
     return {};
@@ -81,27 +115,25 @@ Result<> BondGuest::make_active(IfIndex slave) {
 
 /// While the former one has a link, a change that is not the runner's is one by hand, or by an option of the
 /// bond, which its owner has set.
-void BondGuest::follow_active() {
+void BondFollower::follow_active() {
     const auto& bond = *context_.team();
     const auto* former = context_.link(active_);
     const bool kept_link = former != nullptr && former->has_link() && former->bond_uses_link &&
                            former->carrier_losses == active_losses_ && former->master == bond.index;
     const auto before = std::exchange(active_, bond.bond_active);
     if (const auto* now = context_.link(active_)) active_losses_ = now->carrier_losses;
-    if (!chooses() || active_ == before || active_ == chosen_) return;
+    if (!context_.chooses_active() || active_ == before || active_ == chosen_) return;
     chosen_ = {}; // unless the runner follows, its choice is written once more
     if (before && active_ && kept_link) by_hand_ = active_;
 }
 
-bool BondGuest::chooses() const { return context_.config().chooses_active && context_.is_activebackup(); }
-
 /// Once for each choice. Bonding refuses a slave whose link it does not use.
-void BondGuest::choose(std::optional<IfIndex> active) {
+void BondFollower::choose(std::optional<IfIndex> active) {
     // fail_over_mac and downdelay do not mind: the configuration wants it.
     const bool may =
         may_choose() || steering_.reason() == Unsteered::addresses || steering_.reason() == Unsteered::delay;
     const auto* slave = active ? context_.link(*active) : nullptr;
-    if (!chooses() || !may || slave == nullptr || *active == context_.team()->bond_active) {
+    if (!context_.chooses_active() || !may || slave == nullptr || *active == context_.team()->bond_active) {
         chosen_ = slave != nullptr && *active == context_.team()->bond_active ? *active : IfIndex{};
         active_patience_.reset();
         return active_failure_.clear();
@@ -120,9 +152,10 @@ void BondGuest::choose(std::optional<IfIndex> active) {
     context_.request_pass(); // the tables follow
 }
 
-void BondGuest::observe() {
-    if (!context_.datapath->is_guest() || ended_ || context_.team() == nullptr) return;
-    set_runner(*context_.team());
+void BondFollower::observe() {
+    if (is_idle()) return;
+    const bool is_guest = context_.datapath->is_guest();
+    if (is_guest) set_runner(*context_.team());
     // An event from before our own change must not look like another program's.
     if (steering_.former() && context_.team()->bond_policy != steering_policy)
         if (!context_.observer->read_now(context_.device.team)) return;
@@ -131,25 +164,24 @@ void BondGuest::observe() {
     if (context_.team() == nullptr) return;
     follow_active();
     context_.journal.edit().bond_policy = steering_.former();
-    auto* runner = std::get_if<LoadBalanceRunner>(&context_.configuration.team.runner);
-    if (const auto policy = steering_.own_policy(); policy && runner != nullptr)
-        runner->tx_hash = hash_fields_of(*policy);
+    if (const auto policy = steering_.own_policy(); policy && is_guest)
+        set_hash(context_.configuration.team.runner, hash_fields_of(*policy));
     // The policy first: without the program bonding would use the packets' own hashes.
     if (steering() != Steering::by_hash) settle_policy();
     steering_failure_(context_.log, Level::error,
                       "cannot update the datapath: ", context_.datapath->steer(steering()));
     const auto level = steering_.reason() == Unsteered::waits ? Level::notice : Level::warning;
     const bool is_fine = steering_.reason() == Unsteered::nothing;
-    reason_(context_.log, level, "", is_fine ? std::string() : text_of(*status()));
+    reason_(context_.log, level, "", is_fine ? std::string() : text_of(describe()));
 }
 
-void BondGuest::settle(std::optional<IfIndex> active) {
-    if (!context_.datapath->is_guest() || ended_ || context_.team() == nullptr) return;
+void BondFollower::settle(std::optional<IfIndex> active) {
+    if (is_idle()) return;
     choose(active);
     if (context_.team() != nullptr) settle_policy();
 }
 
-void BondGuest::settle_policy() {
+void BondFollower::settle_policy() {
     const auto policy = steering_.to_write(context_.datapath->steers());
     if (!policy) {
         patience_.reset();
@@ -162,16 +194,17 @@ void BondGuest::settle_policy() {
     if (!now || now->bond_policy != seen) return context_.request_pass();
     const auto before = steering_.own_policy();
     // The journal has what must come back before it is changed.
-    context_.journal.edit().bond_policy = before;
+    if (context_.datapath->is_guest()) context_.journal.edit().bond_policy = before;
     if (!context_.journal.keep() || !write(*policy)) return;
     context_.journal.edit().bond_policy = steering_.former();
-    context_.log(Level::notice, *policy == steering_policy
-                                    ? fmt::format("steers {} by its hash: xmit_hash_policy {} instead of {}",
-                                                  context_.name(), name_of(*policy), name_of(*before))
-                                    : fmt::format("xmit_hash_policy is {} again", name_of(*policy)));
+    context_.log(Level::notice,
+                 *policy == steering_policy
+                     ? fmt::format("steers {} by its hash: xmit_hash_policy {} instead of {}",
+                                   context_.name(), name_of(*policy), before ? name_of(*before) : "another")
+                     : fmt::format("xmit_hash_policy is {} again", name_of(*policy)));
 }
 
-bool BondGuest::write(BondPolicy policy) {
+bool BondFollower::write(BondPolicy policy) {
     const auto done = context_.control.set_bond_policy(context_.device.team, policy);
     failure_(context_.log, Level::warning, fmt::format("xmit_hash_policy {}: ", name_of(policy)), done);
     if (!done) {
@@ -185,7 +218,7 @@ bool BondGuest::write(BondPolicy policy) {
     return true;
 }
 
-void BondGuest::end() {
+void BondFollower::end() {
     if (!context_.datapath->is_guest() || context_.team() == nullptr) return;
     // What its owner has written meanwhile stays; while the bond is down that has no event.
     if (!context_.observer->read_now(context_.device.team)) return;
@@ -205,15 +238,14 @@ void BondGuest::end() {
     if (!done) context_.log(Level::warning, fmt::format("{}: {}", context_.name(), done.error().text));
 }
 
-std::optional<Clock::time_point> BondGuest::deadline() const {
+std::optional<Clock::time_point> BondFollower::deadline() const {
     auto first = steering_.deadline();
     for (const auto& patience : {patience_, active_patience_})
         if (patience) first = earlier(first, patience->next());
     return first;
 }
 
-std::optional<AttachedStatus> BondGuest::status() const {
-    if (!context_.datapath->is_guest()) return std::nullopt;
+AttachedStatus BondFollower::describe() const {
     const auto* bond = context_.team();
     AttachedStatus status{.unsteered = steering_.reason()};
     if (bond != nullptr) {
@@ -222,15 +254,27 @@ std::optional<AttachedStatus> BondGuest::status() const {
     }
     if (const auto own = steering_.own_policy()) status.own_policy = name_of(*own);
     if (status.unsteered == Unsteered::programs) status.detail = context_.datapath->cannot_steer();
-    if (status.unsteered == Unsteered::nothing && !context_.datapath->steers()) {
-        status.unsteered = Unsteered::programs;
-        status.detail = "no slave carries yet, or the program could not be attached";
-    }
     if (status.unsteered == Unsteered::nothing && !failure_.text().empty()) {
         status.unsteered = Unsteered::refused;
         status.detail = failure_.text();
     }
     return status;
+}
+
+std::optional<AttachedStatus> BondFollower::status() const {
+    if (!context_.datapath->is_guest()) return std::nullopt;
+    auto status = describe();
+    if (steering_.reason() == Unsteered::nothing && !context_.datapath->steers()) {
+        status.unsteered = Unsteered::programs;
+        status.detail = "no slave carries yet, or the program could not be attached";
+    }
+    return status;
+}
+
+std::string BondFollower::lack() const {
+    if (!context_.datapath->is_bond() || context_.datapath->is_guest()) return {};
+    auto lack = text_of(describe());
+    return lack.empty() ? lacp_differs_.text() : lack;
 }
 
 } // namespace teamo

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "datapath/bond/attached_bond.h"
+#include "datapath/bond/steered_bond.h"
 
 #include "datapath/master_device.h"
 #include "kernel/bpf/kernel_types.h"
@@ -26,7 +26,8 @@ Result<teamo_bonding> bonding_layout() {
                          .first = offset("bond_up_slave", "arr"),
                          .device = offset("slave", "dev"),
                          .bond = offset("slave", "bond"),
-                         .handler_data = offset("net_device", "rx_handler_data")};
+                         .handler_data = offset("net_device", "rx_handler_data"),
+                         .names_all = 0};
     if (!is_known)
         return fail(ENOENT, "the kernel does not tell the types of bonding (/sys/kernel/btf/bonding)");
     // include/linux/netdevice.h: netdev_priv()
@@ -38,35 +39,14 @@ Result<teamo_bonding> bonding_layout() {
 /// Of the program on the bond's egress.
 Duty egress_duty(Steering how) { return how == Steering::by_backup ? Duty::send_by_backup : Duty::transmit; }
 
-Result<ForwardPrograms> load_programs() {
-    return ForwardPrograms::load(TEAMO_EXIT_GUEST, /*by_cpu=*/false, TEAMO_TRY(bonding_layout()));
+Result<ForwardPrograms> load_programs(bool is_ours, bool by_cpu) {
+    auto layout = TEAMO_TRY(bonding_layout());
+    layout.names_all = is_ours ? 1 : 0;
+    return ForwardPrograms::load(TEAMO_EXIT_STEER, by_cpu, layout);
 }
 
-} // namespace
-
-Result<std::unique_ptr<AttachedBond>> AttachedBond::open(DevicePrograms& hooks) {
-    auto counters = TEAMO_TRY(SlaveCounters::open());
-    std::unique_ptr<AttachedBond> bond(new AttachedBond(hooks, std::move(counters)));
-    auto programs = load_programs();
-    if (programs)
-        bond->programs_.emplace(std::move(*programs));
-    else
-        bond->refusal_ = programs.error().text;
-    return bond;
-}
-
-LinkSight AttachedBond::link_sight() const {
-    if (how_ != Steering::off) return {.sees = true, .reason = {}};
-    return {.sees = false, .reason = "bonding chooses the slaves"};
-}
-
-Result<TeamDevice> AttachedBond::create_device(LinkControl& /*links*/, const std::string& name,
-                                               const MacAddress& /*address*/) {
-    return fail(ENODEV, fmt::format("there is no bond {}", name));
-}
-
-Result<std::optional<TeamDevice>> AttachedBond::find_device(const Links& links, const std::string& name,
-                                                            bool /*take_over*/) const {
+/// One that another program made.
+Result<std::optional<TeamDevice>> find_bond_of_others(const Links& links, const std::string& name) {
     const auto* bond = find_named(links, name);
     if (bond == nullptr) return std::optional<TeamDevice>();
     if (bond->kind != bond_kind)
@@ -78,29 +58,79 @@ Result<std::optional<TeamDevice>> AttachedBond::find_device(const Links& links, 
     return std::optional(TeamDevice{.team = bond->index, .inner = {}, .kind = bond_kind});
 }
 
-Result<> AttachedBond::attach_team(const TeamDevice& device, const Tables& tables) {
+} // namespace
+
+Result<std::unique_ptr<SteeredBond>> SteeredBond::open(std::optional<BondSetup> own, bool by_cpu,
+                                                       DevicePrograms& hooks) {
+    auto links = TEAMO_TRY(LinkControl::open());
+    auto counters = TEAMO_TRY(SlaveCounters::open());
+    std::unique_ptr<SteeredBond> bond(new SteeredBond(own, hooks, std::move(links), std::move(counters)));
+    if (!bond->is_steerable()) return bond;
+    // Loads the module, whose types are read. Without it the device cannot be made, which says so.
+    if (own) static_cast<void>(bond->links_.knows_kind(bond_kind));
+    auto programs = load_programs(own.has_value(), by_cpu);
+    if (programs)
+        bond->programs_.emplace(std::move(*programs));
+    else
+        bond->refusal_ = programs.error().text;
+    return bond;
+}
+
+/// Most settings of LACP cannot change while the bond is up.
+bool SteeredBond::can_run(const RunnerConfig& runner) const {
+    if (!own_) return true;
+    if (bond_mode_of(runner) != own_->mode) return false;
+    const auto* lacp = std::get_if<LacpRunner>(&runner);
+    if (lacp == nullptr) return true;
+    auto without_hash = *lacp;
+    without_hash.tx_hash = own_->lacp->tx_hash;
+    without_hash.tx_balancer = own_->lacp->tx_balancer;
+    return without_hash == own_->lacp;
+}
+
+LinkSight SteeredBond::link_sight() const {
+    if (how_ != Steering::off) return {.sees = true, .reason = {}};
+    return {.sees = false, .reason = "bonding chooses the slaves"};
+}
+
+Result<TeamDevice> SteeredBond::create_device(LinkControl& links, const std::string& name,
+                                              const MacAddress& address) {
+    if (!own_) return fail(ENODEV, fmt::format("there is no bond {}", name));
+    return create_bond_device(links, name, address, *own_);
+}
+
+Result<std::optional<TeamDevice>> SteeredBond::find_device(const Links& links, const std::string& name,
+                                                           bool take_over) const {
+    return own_ ? find_bond_device(links, name, take_over, own_->mode) : find_bond_of_others(links, name);
+}
+
+Result<> SteeredBond::attach_team(const TeamDevice& device, const Tables& tables) {
+    if (own_) TEAMO_TRY(claim_bond(links_, device.team, *own_));
     bond_ = device.team;
     is_clean_ = false;
     TEAMO_TRY(steer(how_));
     return apply(tables);
 }
 
-Result<> AttachedBond::attach_port(IfIndex port, Slot /*slot*/) {
+Result<> SteeredBond::attach_port(IfIndex port, Slot /*slot*/) {
+    if (own_) TEAMO_TRY(enslave(links_, port, bond_));
     counters_.begin(port);
     handing_.erase(port); // it may have been elsewhere
     if (TEAMO_TRY(hooks_.has(port, Hook::ingress, Duty::hand_in))) handing_.emplace(port, false);
     return {};
 }
 
-/// clsact stays if the bond sends by that slave, and on the bond: to remove it costs packets.
-Result<> AttachedBond::detach_port(IfIndex port, bool made_clsact) {
+/// clsact stays if a bond of others sends by that slave, and on the bond: to remove it costs packets.
+Result<> SteeredBond::detach_port(IfIndex port, bool made_clsact) {
     counters_.forget(port);
     handing_.erase(port);
-    return hooks_.detach_all(port, made_clsact && !carrying_.contains(port));
+    auto released = own_ ? release_slave(links_, port, bond_) : Result<>();
+    auto detached = hooks_.detach_all(port, made_clsact && (own_ || !carrying_.contains(port)));
+    return released ? detached : released;
 }
 
 /// The program comes with the first port that transmits.
-Result<> AttachedBond::apply(const Tables& tables) {
+Result<> SteeredBond::apply(const Tables& tables) {
     tables_ = tables;
     if (tables.transmit != 0) carrying_.clear();
     for (std::uint8_t slot = 1; slot <= max_ports; ++slot)
@@ -111,14 +141,14 @@ Result<> AttachedBond::apply(const Tables& tables) {
     return attach_to_bond(Order::first, programs_->transmit());
 }
 
-Result<> AttachedBond::attach_to_bond(Order order, int program) {
+Result<> SteeredBond::attach_to_bond(Order order, int program) {
     if (attached_ || tables_.transmit == 0) return {};
     TEAMO_TRY(hooks_.attach(bond_, Hook::egress, egress_duty(how_), order, program));
     attached_ = true;
     return {};
 }
 
-Result<> AttachedBond::help_bonding(Tables tables) {
+Result<> SteeredBond::help_bonding(Tables tables) {
     // What bonding itself delivers is not handed in: with all_slaves_active what a backup receives. The
     // active slave may be a backup when no daemon runs.
     if (tables.receive == tables.transmit) tables.receive = 0;
@@ -132,7 +162,7 @@ Result<> AttachedBond::help_bonding(Tables tables) {
 }
 
 /// A backup carries nothing, so that clsact, which kernels before 6.6 need, costs no packet there.
-Result<> AttachedBond::hand_in(IfIndex port, bool carries) {
+Result<> SteeredBond::hand_in(IfIndex port, bool carries) {
     if (carries && TEAMO_TRY(hooks_.makes_clsact(port, Hook::ingress, Duty::hand_in))) return {};
     TEAMO_TRY(hooks_.attach(port, Hook::ingress, Duty::hand_in, Order::late, programs_->hand_in()));
     handing_[port] = true;
@@ -140,7 +170,7 @@ Result<> AttachedBond::hand_in(IfIndex port, bool carries) {
 }
 
 /// What is not needed goes, also that of an earlier daemon; what is needed comes with the next apply().
-Result<> AttachedBond::steer(Steering how) {
+Result<> SteeredBond::steer(Steering how) {
     if (std::exchange(how_, how) != how) attached_ = is_clean_ = false;
     if (is_clean_ || !bond_) return {};
     Failures failures;
@@ -155,22 +185,22 @@ Result<> AttachedBond::steer(Steering how) {
     return failures.result();
 }
 
-Result<std::array<PortCounters, max_ports + 1>> AttachedBond::read_counters() {
+Result<std::array<PortCounters, max_ports + 1>> SteeredBond::read_counters() {
     auto counters = counters_.read(tables_.ports);
-    if (!programs_ || how_ != Steering::by_hash) return counters;
+    if (!counts_buckets()) return counters;
     const auto steered = TEAMO_TRY(programs_->read_counters());
     for (std::size_t slot = 1; slot < counters.size(); ++slot)
         counters[slot].tx_steered_bytes = steered[slot].tx_bytes;
     return counters;
 }
 
-Result<BucketCounters> AttachedBond::read_bucket(std::uint8_t bucket) {
-    if (programs_ && how_ == Steering::by_hash) return programs_->read_bucket(bucket);
-    return fail(EAGAIN, "bonding chooses the slaves");
+Result<BucketCounters> SteeredBond::read_bucket(std::uint8_t bucket) {
+    if (counts_buckets()) return programs_->read_bucket(bucket);
+    return fail(is_steerable() ? EAGAIN : EOPNOTSUPP, "bonding chooses the slaves");
 }
 
-Result<AllBucketCounters> AttachedBond::read_buckets() {
-    if (programs_ && how_ == Steering::by_hash) return programs_->read_buckets();
+Result<AllBucketCounters> SteeredBond::read_buckets() {
+    if (counts_buckets()) return programs_->read_buckets();
     return tl::unexpected(read_bucket(0).error());
 }
 

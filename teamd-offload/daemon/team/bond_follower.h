@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// A bond of another program that the daemon steers as a guest: its policy, and which hash follows from it
-// (docs/adr/0038). Idle for a team of ours.
+// A bond in its own mode: its policy, its active slave, and whether it is steered. Of another program
+// (docs/adr/0038) or ours (docs/adr/0039); idle with other datapaths.
 #pragma once
 
 #include "daemon/offloads/offloads.h"
@@ -11,12 +11,14 @@
 
 namespace teamo {
 
-class BondGuest {
+class BondFollower {
 public:
-    BondGuest(TeamContext& context, Subsystems& subsystems, const PortSet& ports)
+    BondFollower(TeamContext& context, Subsystems& subsystems, const PortSet& ports)
         : context_(context), subsystems_(subsystems), ports_(ports) {}
 
-    /// After the journal was read: the policy that an earlier daemon has replaced.
+    /// What the programs of the bond do.
+    Steering steering() const;
+    /// After the journal was read: the policy that an earlier daemon has replaced. The device is known.
     void begin();
     /// Before the reconciler: what the bond is like now decides runner and hash, and whether the tables are
     /// used.
@@ -27,21 +29,24 @@ public:
     Result<> make_active(IfIndex slave);
     /// The slave that another program has made active, once; the configured runner follows it.
     std::optional<IfIndex> take_active_by_hand() { return std::exchange(by_hand_, std::nullopt); }
-    /// At the stop: the policy as it was, then the program goes.
+    /// At the stop: a bond of others gets its policy back, then the program goes.
     void end();
     std::optional<Clock::time_point> deadline() const;
     /// None: the team is ours.
     std::optional<AttachedStatus> status() const;
+    /// Why a bond of ours is not steered; empty: it is, or it is no bond of ours.
+    std::string lack() const;
 
 private:
     BondSteering::View view(const Link& bond) const;
+    bool is_idle() const;
     void set_runner(const Link& bond);
-    Steering steering() const;
     bool may_choose() const;
-    bool chooses() const;
     void take_over();
     void follow_active();
     void choose(std::optional<IfIndex> active);
+    void note_lacp();
+    AttachedStatus describe() const;
     Result<> set_active(IfIndex slave);
     void settle_policy();
     bool write(BondPolicy policy);
@@ -51,6 +56,7 @@ private:
     const PortSet& ports_;
     BondSteering steering_;
     bool ended_ = false;
+    LogOnce lacp_differs_;
     LogOnce reason_;                   ///< why it is not steered
     LogOnce failure_;                  ///< of the last write of the policy
     std::optional<Patience> patience_; ///< after a failure of that

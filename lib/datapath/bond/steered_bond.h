@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
+#include "datapath/bond/bond_device.h"
 #include "datapath/datapath.h"
 #include "datapath/forward_programs.h"
 #include "datapath/programs/device_programs.h"
@@ -11,30 +12,40 @@
 
 namespace teamo {
 
-/// A bond that another program made (docs/adr/0038). In mode balance-xor or 802.3ad the transmit program, on
-/// the bond's egress, names the slave by the packet's hash (bpf/bonding.bpf.h), which bonding uses with the
-/// policy encap3+4; what it does not name bonding sends by itself. In active-backup bonding chooses, and one
-/// program on the bond's egress and one on the ingress of each backup help until it has noticed a lost link.
-class AttachedBond final : public Datapath {
+/// A bond in its own mode: of another program (docs/adr/0038), or ours (docs/adr/0039). In balance-xor and
+/// 802.3ad the transmit program, on the bond's egress, names the slave by the packet's hash
+/// (bpf/bonding.bpf.h), which bonding uses with the policy encap3+4; what it does not name bonding sends by
+/// itself. In active-backup bonding chooses, and one program on the bond's egress and one on the ingress of
+/// each backup help until it has noticed a lost link.
+class SteeredBond final : public Datapath {
 public:
-    /// Succeeds also if the kernel refuses the program: see cannot_steer().
-    static Result<std::unique_ptr<AttachedBond>> open(DevicePrograms& hooks);
+    /// `own`: how a bond of ours is made; steered unless its policy is layer3+4, with which bonding chooses
+    /// the ports by its own hash (docs/adr/0022). None: the bond is of another program. `by_cpu`: for tables
+    /// with HashField::cpu. Succeeds also if the kernel refuses the programs: see cannot_steer().
+    static Result<std::unique_ptr<SteeredBond>> open(std::optional<BondSetup> own, bool by_cpu,
+                                                     DevicePrograms& hooks);
 
     std::string_view name() const override { return "bond"; }
     bool kernel_manages_ports() const override { return true; }
-    bool is_guest() const override { return true; }
+    bool is_guest() const override { return !own_; }
+    bool is_bond() const override { return is_steerable(); }
+    bool can_run(const RunnerConfig& runner) const override;
+    bool kernel_hashes() const override { return !is_steerable(); }
     Result<> steer(Steering how) override;
     bool steers() const override { return attached_; }
     std::string cannot_steer() const override { return refusal_; }
     LinkSight link_sight() const override;
     bool announces_gains() const override { return false; }
+    /// ENODEV: a bond of another program is not made.
     Result<TeamDevice> create_device(LinkControl& links, const std::string& name,
                                      const MacAddress& address) override;
-    /// EEXIST: the device of that name is no bond, or one of a team.
+    /// EEXIST: the device of that name is no bond, or it is one of a team and should be of another program,
+    /// or the reverse, or has another mode than ours.
     Result<std::optional<TeamDevice>> find_device(const Links& links, const std::string& name,
                                                   bool take_over) const override;
     Result<> attach_team(const TeamDevice& device, const Tables& tables) override;
     Result<bool> lacks_program(IfIndex /*port*/) const override { return false; }
+    /// Of a bond of ours: the port must be down, because the driver sets it up (bond_enslave).
     Result<> attach_port(IfIndex port, Slot slot) override;
     Result<> detach_port(IfIndex port, bool made_clsact) override;
     Result<> apply(const Tables& tables) override;
@@ -49,13 +60,18 @@ private:
     Result<> attach_to_bond(Order order, int program);
     Result<> help_bonding(Tables tables);
     Result<> hand_in(IfIndex port, bool carries);
-    AttachedBond(DevicePrograms& hooks, SlaveCounters counters)
-        : hooks_(hooks), counters_(std::move(counters)) {}
+    bool is_steerable() const { return !own_ || own_->policy == BondPolicy::encap34; }
+    bool counts_buckets() const { return programs_ && how_ == Steering::by_hash; }
+    SteeredBond(std::optional<BondSetup> own, DevicePrograms& hooks, LinkControl links,
+                SlaveCounters counters)
+        : own_(own), hooks_(hooks), links_(std::move(links)), counters_(std::move(counters)) {}
 
+    std::optional<BondSetup> own_;
     DevicePrograms& hooks_;
+    LinkControl links_;
     SlaveCounters counters_;
     std::optional<ForwardPrograms> programs_;
-    std::string refusal_; ///< why there are none
+    std::string refusal_; ///< why there are none, although it is steerable
     IfIndex bond_;
     Tables tables_; ///< as last applied
     Steering how_ = Steering::off;

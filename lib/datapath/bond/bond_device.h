@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Bonds that are devices of teams of ours: how they are made, found and taken over.
+#pragma once
+
+#include "datapath/datapath.h"
+#include "model/config.h"
+
+namespace teamo {
+
+/// The mode in which bonding itself does what the runner does.
+constexpr BondMode bond_mode_of(const RunnerConfig& runner) {
+    if (std::holds_alternative<LoadBalanceRunner>(runner)) return bond_mode_xor;
+    if (std::holds_alternative<ActiveBackupRunner>(runner)) return bond_mode_active_backup;
+    if (std::holds_alternative<LacpRunner>(runner)) return bond_mode_lacp;
+    return bond_mode_round_robin; // the program does it (QueueBond)
+}
+
+/// A new bond that has the mark.
+Result<TeamDevice> create_bond_device(LinkControl& links, const std::string& name, const MacAddress& address,
+                                      const BondSetup& setup);
+/// As Datapath::find_device(). EEXIST also if the bond has another mode, which cannot change while it has
+/// slaves, or is of another program and has too few transmit queues for slots.
+Result<std::optional<TeamDevice>> find_bond_device(const Links& links, const std::string& name,
+                                                   bool take_over, BondMode mode);
+/// Gives a bond that was taken over from another program our options and the mark, and that of an earlier
+/// daemon our policy.
+Result<> claim_bond(LinkControl& links, IfIndex bond, const BondSetup& setup);
+
+} // namespace teamo
