@@ -181,7 +181,7 @@ TEST(Bond, has_the_lacp_of_the_kernel) {
     team.kill();
     in_guest("sleep 5"); // more than three periods
     EXPECT_EQ("2\n", distributing()) << "without a daemon";
-    team.start();
+    team.start({"--datapath", "bond"});
     EXPECT_TRUE(transmits(team, "p1"));
     far.ip("link set f1 nomaster\nlink set f1 up");
     EXPECT_TRUE(becomes(std::string("false"), [&] { return team.item("ports.p1.datapath.transmits"); }, 20s));
