@@ -37,7 +37,12 @@ Unsteered BondSteering::obstacle(const View& bond) const {
 /// What another program writes wins: it is the policy to come back to.
 void BondSteering::step(const View& bond, Clock::time_point now) {
     deadline_.reset();
-    if (policy_ == steering_policy && now - changed_at_ >= peace) undone_ = again_ = false;
+    if (policy_ == steering_policy && now - changed_at_ >= peace) {
+        undone_ = again_ = false;
+        rounds_ = 0;
+    }
+    constexpr unsigned most_doubled = 8; // times two seconds: nine minutes
+    const auto pause = quiet * (1U << std::min(rounds_, most_doubled));
     if (bond.policy != policy_) {
         if (bond.policy != steering_policy) former_.reset();
         if (policy_) { // not the first time
@@ -51,9 +56,9 @@ void BondSteering::step(const View& bond, Clock::time_point now) {
     if (reason_ != Unsteered::nothing || !by_hash_ || policy_ == steering_policy || !undone_) return;
     if (again_) {
         reason_ = Unsteered::owner;
-    } else if (now - changed_at_ < quiet) {
+    } else if (now - changed_at_ < pause) {
         reason_ = Unsteered::waits;
-        deadline_ = changed_at_ + quiet;
+        deadline_ = changed_at_ + pause;
     }
 }
 
@@ -129,6 +134,7 @@ BondSteering::View view_of(const Links& links, const Link& bond) {
 void BondSteering::note_written(BondPolicy policy) {
     if (is_ours_) {
         undone_ = false;
+        ++rounds_;
     } else if (policy == steering_policy) {
         former_ = policy_;
         again_ = undone_;

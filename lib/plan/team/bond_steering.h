@@ -39,7 +39,8 @@ public:
 
     /// `former`: the policy that an earlier daemon has replaced; none: it has replaced none.
     explicit BondSteering(std::optional<BondPolicy> former = std::nullopt) : former_(former) {}
-    /// A bond of ours, made with the policy that steers it: that of another program is replaced each time.
+    /// A bond of ours, made with the policy that steers it: that of another program is replaced each time,
+    /// but twice as late as the last time.
     static BondSteering of_ours() {
         BondSteering steering;
         steering.is_ours_ = true;
@@ -65,6 +66,7 @@ private:
     Unsteered obstacle(const View& bond) const;
 
     bool is_ours_ = false;
+    unsigned rounds_ = 0; ///< how often a policy was replaced
     std::optional<BondPolicy> former_, policy_;
     bool by_hash_ = false; ///< as the mode is
     Unsteered reason_ = Unsteered::nothing;

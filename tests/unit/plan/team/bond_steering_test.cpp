@@ -80,15 +80,16 @@ TEST(BondSteering, sets_it_once_more_after_quiet_and_then_leaves_it) {
     EXPECT_EQ(Unsteered::owner, steering.reason());
 }
 
-TEST(BondSteering, of_a_bond_of_ours_replaces_each_policy) {
+TEST(BondSteering, of_a_bond_of_ours_replaces_each_policy_ever_later) {
     auto steering = BondSteering::of_ours();
     auto now = begun;
     steering.step(bond(steering_policy), now);
-    for (int times = 0; times < 3; ++times) {
+    for (const auto pause : {2s, 4s, 8s}) {
         now += 1min;
         steering.step(bond(BondPolicy::vlan_srcmac), now);
         EXPECT_EQ(Unsteered::waits, steering.reason());
-        steering.step(bond(BondPolicy::vlan_srcmac), now + 2s);
+        EXPECT_EQ(now + pause, steering.deadline());
+        steering.step(bond(BondPolicy::vlan_srcmac), now + pause);
         EXPECT_EQ(Unsteered::nothing, steering.reason());
         EXPECT_EQ(steering_policy, steering.to_write(true));
         steering.note_written(steering_policy);
