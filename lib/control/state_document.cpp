@@ -270,6 +270,7 @@ constexpr auto team_datapath_fields = [](auto field, auto& team) {
     for (const auto& port : team.ports)
         buckets.push_back({port.name, port.buckets});
     field.write_only("buckets", std::move(buckets));
+    if (!field.omits(team.bond_mode)) field("bond_mode", team.bond_mode);
     field("counts_by_program", team.counts_by_program);
     field("device_kind", team.device_kind);
     field("kernel_hashes", team.kernel_hashes);

@@ -23,6 +23,7 @@ struct TeamState {
     LinkSight link_sight{};
     bool kernel_hashes = false;
     bool counts_by_program = false;         ///< as of a TeamStatus
+    std::string bond_mode{};                ///< empty: no bond
     std::optional<AttachedStatus> attached; ///< none: the team is not a bond of others
     LinkStatus link;                        ///< its duplex is not read
     std::vector<PortStatus> ports;          ///< without their link watches; of LACP only the state

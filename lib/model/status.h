@@ -245,6 +245,7 @@ struct TeamStatus {
     LinkSight link_sight{};
     bool kernel_hashes = false;             ///< the kernel chooses the ports by its own hash (docs/adr/0022)
     bool counts_by_program = false;         ///< as Datapath::counts_by_program()
+    std::string bond_mode{};                ///< of a bond: "balance-xor"
     std::optional<AttachedStatus> attached; ///< the device is a bond that another program made
     std::vector<PortStatus> ports;          ///< in the order they joined
     FailureDomain common;                   ///< of the ports that carry or can take over

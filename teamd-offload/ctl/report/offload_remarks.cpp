@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "ctl/report/offload_report.h"
 
+#include "model/bond_hardware.h"
+#include "model/observation.h"
 #include "model/offload.h"
 #include "text/numbers.h"
 
@@ -232,6 +234,12 @@ double extra_cost_of(const SegmentationCost& cost) { return std::max(cost.cut - 
 std::optional<double> cpu_share(const PortCost& cost) {
     if (!cost.measured) return std::nullopt;
     return cost.sending.bulk / 1024 * extra_cost_of(*cost.measured) / 1e9;
+}
+
+std::vector<std::string> bond_remarks(const TeamState& state) {
+    if (state.bond_mode.empty()) return {};
+    const auto own = state.kernel_hashes ? name_of(BondPolicy::layer34) : name_of(BondPolicy::encap34);
+    return {hardware_of(state.bond_mode, state.attached ? state.attached->policy : own)};
 }
 
 std::vector<std::string> cost_remarks(const OffloadReport& report) {

@@ -63,6 +63,9 @@ struct OffloadReport {
     std::string measurement_error; ///< why a cost is not measured; empty: all are
 };
 
+/// Of a bond: what works over it in its mode.
+std::vector<std::string> bond_remarks(const TeamState& state);
+
 /// Sentences: which port limits the team, by which offload or limit, and whether it is used.
 std::vector<std::string> offload_remarks(const OffloadStatus& offload);
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 namespace teamo::ctl {
 namespace {
@@ -96,7 +97,8 @@ Value cost_json(const PortCost& cost, const std::string& measurement_error) {
 std::string offload_text(const OffloadReport& report) {
     auto text = table(*report.state.offload);
     text += legend(text);
-    for (const auto& remarks : {offload_remarks(*report.state.offload), cost_remarks(report)})
+    for (const auto& remarks :
+         {offload_remarks(*report.state.offload), cost_remarks(report), bond_remarks(report.state)})
         for (const auto& remark : remarks)
             text += remark + "\n";
     return text;
@@ -115,7 +117,8 @@ json::Value offload_json(const OffloadReport& report) {
         if (cost != report.costs.end()) port.value.set("cost", cost_json(*cost, report.measurement_error));
     }
     document.set("ports", std::move(ports));
-    const auto remarks = offload_remarks(*report.state.offload);
+    auto remarks = offload_remarks(*report.state.offload);
+    std::ranges::move(bond_remarks(report.state), std::back_inserter(remarks));
     document.set("remarks", json::Array(remarks.begin(), remarks.end()));
     return document;
 }

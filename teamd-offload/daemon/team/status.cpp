@@ -117,6 +117,7 @@ TeamStatus summary_of(TeamParts& parts) {
     if (const auto* team = context.team()) {
         status.address = team->address;
         status.link.up = team->has_link();
+        if (team->bond_mode) status.bond_mode = bond_mode_name(*team->bond_mode);
     }
     const auto counters = context.datapath->read_counters();
     std::uint32_t speed = 0;

@@ -7,6 +7,7 @@
 // lab: *AttachedBond.* AttachedBackup.* in -k 6.1 -p 2, 60 s
 #include "lab/bonds.h"
 #include "lab/guest.h"
+#include "netns/traffic/foreign_programs.h"
 #include "support/daemon/process.h"
 #include "support/daemon/team_under_test.h"
 #include "support/net/links.h"
@@ -466,6 +467,28 @@ TEST(Attach, watches_a_bond_that_it_cannot_steer) {
         EXPECT_EQ(before, snapshot(NetNs::current(), "bond0") + snapshot(NetNs::current(), "p0"));
         in_guest("ip link del bond0; ip link del p0; ip link del p1");
     }
+}
+
+/// The kernel refuses to change a policy under XDP only if one of the two is vlan+srcmac.
+TEST(Attach, steers_under_native_xdp_on_the_bond) {
+    const Bonded bonded("802.3ad");
+    const ForeignXdp xdp(NetNs::current(), "bond0", XDP_FLAGS_DRV_MODE);
+    TeamUnderTest team(attach, {}, "bond0");
+    ASSERT_TRUE(is_steered(team));
+    Stream out(bonded.way(1000));
+    EXPECT_TRUE(out.flows(500));
+    out.stop();
+    EXPECT_EQ(0U, out.tally().lost) << text_of(out.tally());
+    EXPECT_TRUE(reaches(NetNs::current(), far_address));
+    EXPECT_GT(xdp.seen(), 0U);
+    EXPECT_THAT(
+        team.teamoctl({"offload"}).out,
+        HasSubstr(
+            "bonding in mode 802.3ad: cards can do RoCE and virtual functions over all ports, native XDP"));
+    EXPECT_EQ(0, team.stop());
+    EXPECT_TRUE(xdp.attached());
+    xdp.detach();
+    EXPECT_EQ("layer2+3", policy());
 }
 
 TEST(Attach, says_what_it_would_change) {
