@@ -12,13 +12,19 @@
 #include "support/daemon/team_under_test.h"
 #include "support/net/links.h"
 #include "support/traffic/flows.h"
+#include "support/traffic/frames.h"
 #include "support/traffic/traffic.h"
 
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <fmt/ranges.h>
 #include <gmock/gmock.h>
+#include <linux/if.h>
+#include <linux/if_tun.h>
 #include <netinet/in.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -467,6 +473,56 @@ TEST(Attach, watches_a_bond_that_it_cannot_steer) {
         EXPECT_EQ(before, snapshot(NetNs::current(), "bond0") + snapshot(NetNs::current(), "p0"));
         in_guest("ip link del bond0; ip link del p0; ip link del p1");
     }
+}
+
+/// As the network card of a virtual machine, in the bridge on the bond.
+class GuestOnTap {
+public:
+    GuestOnTap() {
+        in_guest("modprobe tun");
+        tap_.reset(::open("/dev/net/tun", O_RDWR | O_NONBLOCK | O_CLOEXEC));
+        ifreq request{};
+        request.ifr_flags = IFF_TAP | IFF_NO_PI;
+        std::strcpy(request.ifr_name, "tap0");
+        if (!tap_ || ::ioctl(tap_.get(), TUNSETIFF, &request) < 0) throw SetupError("no tap device");
+        in_guest("ip link set tap0 master br0 up");
+        await_operation(NetNs::current(), "tap0");
+    }
+    /// Whether the far end answers within a second.
+    bool is_answered() const {
+        const auto frame = arp_request(mac("02:00:00:00:0c:0c"), "10.5.0.77", far_address);
+        if (::write(tap_.get(), frame.data(), frame.size()) < 0) return false;
+        return bool{eventually("an answer", [this] { return reads_reply(); }, 1s)};
+    }
+
+private:
+    bool reads_reply() const {
+        std::array<unsigned char, 2048> frame{};
+        constexpr std::size_t ethertype = 12, operation = 20;
+        for (ssize_t size; (size = ::read(tap_.get(), frame.data(), frame.size())) > 0;)
+            if (size > ssize_t{operation} + 1 && frame[ethertype] == 8 && frame[ethertype + 1] == 6 &&
+                frame[operation + 1] == 2)
+                return true;
+        return false;
+    }
+    UniqueFd tap_;
+};
+
+TEST(Attach, carries_for_a_guest_on_a_tap) {
+    const Bonded bonded("802.3ad");
+    TeamUnderTest team(attach, {}, "bond0");
+    ASSERT_TRUE(is_steered(team));
+    const GuestOnTap guest;
+    ASSERT_TRUE(eventually("an answer", [&] { return guest.is_answered(); }, 5s));
+    for (const auto* port : {"f0", "f1", "f2"}) {
+        for (int times = 0; times < 10; ++times)
+            EXPECT_TRUE(guest.is_answered()) << port;
+        bonded.far().ip(fmt::format("link set {} down", port)); // one slave after the other
+        EXPECT_TRUE(team.await_item(fmt::format("ports.p{}.datapath.transmits", port[1]), "false"));
+    }
+    EXPECT_TRUE(guest.is_answered());
+    EXPECT_EQ(0, team.stop());
+    EXPECT_TRUE(guest.is_answered()) << "without the daemon";
 }
 
 /// The kernel refuses to change a policy under XDP only if one of the two is vlan+srcmac.
