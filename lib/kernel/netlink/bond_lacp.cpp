@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "kernel/netlink/bond_lacp.h"
 
+#include "kernel/netlink/bond_options.h"
 #include "kernel/netlink/netlink_socket.h"
 #include "model/observation.h"
 
@@ -23,8 +24,7 @@ void add_bond_lacp(const nlmsghdr* message, IfIndex bond, lacp::BondSystem& syst
     const auto byte = [](const nlattr* nest, int type) {
         return number_in<std::uint8_t>(attribute_in(nest, type)).value_or(0);
     };
-    if (index == bond && text_in(attribute_in(info, IFLA_INFO_KIND)) == bond_kind) {
-        const auto* data = attribute_in(info, IFLA_INFO_DATA);
+    if (const auto* data = bond_attributes_in(info); data != nullptr && index == bond) {
         const auto* active = attribute_in(data, IFLA_BOND_AD_INFO);
         system.actor.priority = small(data, IFLA_BOND_AD_ACTOR_SYS_PRIO);
         system.actor.address = mac_in(attribute_in(data, IFLA_BOND_AD_ACTOR_SYSTEM)).value_or(MacAddress{});
@@ -39,8 +39,8 @@ void add_bond_lacp(const nlmsghdr* message, IfIndex bond, lacp::BondSystem& syst
         system.partner = mac_in(attribute_in(active, IFLA_BOND_AD_INFO_PARTNER_MAC)).value_or(MacAddress{});
     }
     const auto master = number_in(attribute_in<ifinfomsg>(message, IFLA_MASTER));
-    if (master != bond.value || text_in(attribute_in(info, IFLA_INFO_SLAVE_KIND)) != bond_kind) return;
-    const auto* data = attribute_in(info, IFLA_INFO_SLAVE_DATA);
+    const auto* data = bond_slave_attributes_in(info);
+    if (master != bond.value || data == nullptr) return;
     const auto partner_state = small(data, IFLA_BOND_SLAVE_AD_PARTNER_OPER_PORT_STATE);
     system.ports[index] = {.aggregator = small(data, IFLA_BOND_SLAVE_AD_AGGREGATOR_ID),
                            .actor_state = byte(data, IFLA_BOND_SLAVE_AD_ACTOR_OPER_PORT_STATE),

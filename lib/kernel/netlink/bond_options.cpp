@@ -39,6 +39,16 @@ std::string targets_in(const nlattr* list) {
 
 } // namespace
 
+const nlattr* bond_attributes_in(const nlattr* info) {
+    if (text_in(attribute_in(info, IFLA_INFO_KIND)) != bond_kind) return nullptr;
+    return attribute_in(info, IFLA_INFO_DATA);
+}
+
+const nlattr* bond_slave_attributes_in(const nlattr* info) {
+    if (text_in(attribute_in(info, IFLA_INFO_SLAVE_KIND)) != bond_kind) return nullptr;
+    return attribute_in(info, IFLA_INFO_SLAVE_DATA);
+}
+
 void add_bond_options(const nlmsghdr* message, BondOptions& options) {
     if (header_in<ifinfomsg>(message, RTM_NEWLINK) == nullptr) return;
     const auto* info = attribute_in<ifinfomsg>(message, IFLA_LINKINFO);
@@ -46,14 +56,12 @@ void add_bond_options(const nlmsghdr* message, BondOptions& options) {
         for (const auto& [type, option] : attributes)
             if (const auto* found = attribute_in(data, type)) options[option] = text_of_number(found);
     };
-    if (text_in(attribute_in(info, IFLA_INFO_KIND)) == bond_kind) {
-        const auto* data = attribute_in(info, IFLA_INFO_DATA);
+    if (const auto* data = bond_attributes_in(info)) {
         add(data, of_bonds);
         if (auto targets = targets_in(attribute_in(data, IFLA_BOND_NS_IP6_TARGET)); !targets.empty())
             options["ns_ip6_target"] = std::move(targets);
     }
-    if (text_in(attribute_in(info, IFLA_INFO_SLAVE_KIND)) == bond_kind)
-        add(attribute_in(info, IFLA_INFO_SLAVE_DATA), bond_slave_options);
+    if (const auto* data = bond_slave_attributes_in(info)) add(data, bond_slave_options);
 }
 
 Result<BondOptions> read_bond_options(IfIndex device) {

@@ -11,6 +11,7 @@
 #include <map>
 #include <string>
 
+struct nlattr;
 struct nlmsghdr;
 
 namespace teamo {
@@ -31,6 +32,11 @@ inline constexpr auto bond_slave_options = std::to_array<BondAttribute>({
 /// Options of a bond or of one of its slaves that /sys does not show (newer than Linux 5.15), by their name
 /// in bonding. Empty for other devices, and for what this kernel does not have.
 Result<BondOptions> read_bond_options(IfIndex device);
+
+/// The attributes of a bond (IFLA_BOND_*), or of a slave of one (IFLA_BOND_SLAVE_*), in its IFLA_LINKINFO.
+/// nullptr: it is another device. Pure.
+const nlattr* bond_attributes_in(const nlattr* info);
+const nlattr* bond_slave_attributes_in(const nlattr* info);
 
 /// Adds what a message about a bond or a slave has (RTM_NEWLINK). Pure.
 void add_bond_options(const nlmsghdr* message, BondOptions& options);

@@ -32,26 +32,14 @@ constexpr int last_attribute = std::max<int>(attribute_gso_ipv4_max_size, IFLA_M
 
 using Attributes = std::array<nlattr*, last_attribute + 1>;
 
-/// An attribute of a device of that kind (IFLA_LINKINFO).
-const nlattr* option_in(const nlattr* info, std::string_view kind, int type) {
-    if (text_in(attribute_in(info, IFLA_INFO_KIND)) != kind) return nullptr;
-    return attribute_in(attribute_in(info, IFLA_INFO_DATA), type);
-}
-
-/// An attribute of a slave of a bond.
-const nlattr* bond_slave_option_in(const nlattr* info, int type) {
-    if (text_in(attribute_in(info, IFLA_INFO_SLAVE_KIND)) != bond_kind) return nullptr;
-    return attribute_in(attribute_in(info, IFLA_INFO_SLAVE_DATA), type);
-}
-
 /// Whether bonding uses the link of its slave, which it checks every miimon interval; true if it is no slave.
-bool bond_uses(const nlattr* info) {
-    const auto now = number_in<std::uint8_t>(bond_slave_option_in(info, IFLA_BOND_SLAVE_MII_STATUS));
+bool bond_uses(const nlattr* slave) {
+    const auto now = number_in<std::uint8_t>(attribute_in(slave, IFLA_BOND_SLAVE_MII_STATUS));
     return !now || *now == bond_link_up || *now == bond_link_fail;
 }
 
-std::optional<BondPolicy> bond_policy_in(const nlattr* info) {
-    const auto policy = number_in<std::uint8_t>(option_in(info, bond_kind, IFLA_BOND_XMIT_HASH_POLICY));
+std::optional<BondPolicy> bond_policy_in(const nlattr* bond) {
+    const auto policy = number_in<std::uint8_t>(attribute_in(bond, IFLA_BOND_XMIT_HASH_POLICY));
     if (!policy || *policy >= enum_names<BondPolicy>.size()) return std::nullopt;
     return static_cast<BondPolicy>(*policy);
 }
@@ -203,22 +191,24 @@ std::optional<Link> parse_link(const nlmsghdr* message) {
     link.type = header->ifi_type;
     const auto* info = attributes[IFLA_LINKINFO];
     link.kind = text_in(attribute_in(info, IFLA_INFO_KIND));
-    link.vlan = number_in<std::uint16_t>(option_in(info, "vlan", IFLA_VLAN_ID)).value_or(0);
-    link.bond_mode = number_in<BondMode>(option_in(info, bond_kind, IFLA_BOND_MODE));
-    link.bond_queue =
-        number_in<std::uint16_t>(bond_slave_option_in(info, IFLA_BOND_SLAVE_QUEUE_ID)).value_or(0);
-    link.bond_policy = bond_policy_in(info);
-    link.bond_active = IfIndex{number_in(option_in(info, bond_kind, IFLA_BOND_ACTIVE_SLAVE)).value_or(0)};
-    link.bond_primary = IfIndex{number_in(option_in(info, bond_kind, IFLA_BOND_PRIMARY)).value_or(0)};
-    link.bond_down_delay = number_in(option_in(info, bond_kind, IFLA_BOND_DOWNDELAY)).value_or(0);
+    if (link.kind == "vlan")
+        link.vlan = number_in<std::uint16_t>(attribute_in(attribute_in(info, IFLA_INFO_DATA), IFLA_VLAN_ID))
+                        .value_or(0);
+    const auto *bond = bond_attributes_in(info), *slave = bond_slave_attributes_in(info);
+    link.bond_mode = number_in<BondMode>(attribute_in(bond, IFLA_BOND_MODE));
+    link.bond_queue = number_in<std::uint16_t>(attribute_in(slave, IFLA_BOND_SLAVE_QUEUE_ID)).value_or(0);
+    link.bond_policy = bond_policy_in(bond);
+    link.bond_active = IfIndex{number_in(attribute_in(bond, IFLA_BOND_ACTIVE_SLAVE)).value_or(0)};
+    link.bond_primary = IfIndex{number_in(attribute_in(bond, IFLA_BOND_PRIMARY)).value_or(0)};
+    link.bond_down_delay = number_in(attribute_in(bond, IFLA_BOND_DOWNDELAY)).value_or(0);
     link.bond_shares_address =
-        number_in<std::uint8_t>(option_in(info, bond_kind, IFLA_BOND_FAIL_OVER_MAC)).value_or(0) == 0;
+        number_in<std::uint8_t>(attribute_in(bond, IFLA_BOND_FAIL_OVER_MAC)).value_or(0) == 0;
     link.bond_takes_all =
-        number_in<std::uint8_t>(option_in(info, bond_kind, IFLA_BOND_ALL_SLAVES_ACTIVE)).value_or(0) != 0;
+        number_in<std::uint8_t>(attribute_in(bond, IFLA_BOND_ALL_SLAVES_ACTIVE)).value_or(0) != 0;
     link.bond_prio =
-        static_cast<std::int32_t>(number_in(bond_slave_option_in(info, IFLA_BOND_SLAVE_PRIO)).value_or(0));
-    link.bond_uses_link = bond_uses(info);
-    link.bond_backup = number_in<std::uint8_t>(bond_slave_option_in(info, IFLA_BOND_SLAVE_STATE)) ==
+        static_cast<std::int32_t>(number_in(attribute_in(slave, IFLA_BOND_SLAVE_PRIO)).value_or(0));
+    link.bond_uses_link = bond_uses(slave);
+    link.bond_backup = number_in<std::uint8_t>(attribute_in(slave, IFLA_BOND_SLAVE_STATE)) ==
                        std::optional(bond_slave_backup);
     link.tx_queues = number(IFLA_NUM_TX_QUEUES);
     link.master = IfIndex{number(IFLA_MASTER)};
