@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include <cstdlib>
 #include <string>
 #include <string_view>
 
@@ -46,5 +47,10 @@ inline void bring_up(const Cabling& wires, const TeamUnderTest& team) {
 /// Whether the kernel's team driver carries the packets. Most tests do not depend on it.
 inline bool by_driver(const Cabling& wires) { return look(wires.host(), "team0").kind == "team"; }
 inline bool by_bonding(const Cabling& wires) { return look(wires.host(), "team0").kind == "bond"; }
+/// The same before there is a team.
+inline bool starts_by_bonding() {
+    const auto* options = std::getenv("TEAMO_DAEMON_OPTIONS");
+    return options != nullptr && std::string_view(options).ends_with("bond");
+}
 
 } // namespace teamo::test

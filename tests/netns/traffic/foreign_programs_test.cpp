@@ -23,9 +23,8 @@ using testing::HasSubstr;
 
 /// Of bonds only those in balance-rr have programs of ours on their ports (docs/adr/0039).
 std::string with_programs_on_ports(unsigned ports) {
-    const auto* options = std::getenv("TEAMO_DAEMON_OPTIONS");
-    const bool bonded = options != nullptr && std::string_view(options).ends_with("bond");
-    return bonded ? team_config(R"({"name": "roundrobin"})", ports_object(ports)) : loadbalance(ports);
+    return starts_by_bonding() ? team_config(R"({"name": "roundrobin"})", ports_object(ports))
+                               : loadbalance(ports);
 }
 
 TEST(ForeignPrograms, keeps_tc_filters) {
