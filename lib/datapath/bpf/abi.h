@@ -72,8 +72,8 @@ enum teamo_exit {
     TEAMO_EXIT_STEER = 3, /* by a bond in its own mode: the hash names the place of a slave (bonding.bpf.h) */
 };
 
-/* Where the kernel's bonding driver keeps what is read of it, in bytes; set before the programs are loaded.
- */
+/* Where the kernel's bonding driver keeps what is read of it, in bytes, and what is done with it; set before
+ * the programs are loaded. */
 struct teamo_bonding {
     __u32 own;           /* from the bond's struct net_device: its struct bonding */
     __u32 mode;          /* in a struct bonding: BOND_MODE_* */

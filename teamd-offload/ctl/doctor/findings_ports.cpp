@@ -172,7 +172,8 @@ void add_received(const Readings& readings, const PortStatus& port, Findings& fi
                          readings.state.name)});
 }
 
-/// Of a bond of others, within a second: headers of segments, which the program does not count, are less.
+/// Of a bond that is steered by hash, within a second: headers of segments, which the program does not count,
+/// are less.
 void add_unsteered(const Readings& readings, const PortStatus& port, Findings& findings) {
     constexpr double most_share = 0.2;
     constexpr std::uint64_t least = 1'000'000; // bytes

@@ -34,16 +34,14 @@ void BondFollower::begin() {
     if (is_idle()) return;
     steering_ = context_.datapath->is_guest() ? BondSteering(context_.journal.now().bond_policy)
                                               : BondSteering::of_ours();
-    if (context_.datapath->is_guest())
-        set_runner(*context_.team());
-    else
-        note_lacp();
+    if (context_.datapath->is_guest()) set_runner(*context_.team());
 }
 
-/// Of an earlier daemon or another program: most settings cannot change while the bond is up.
+/// Most settings cannot change while the bond is up.
 void BondFollower::note_lacp() {
     const auto* wanted = std::get_if<LacpRunner>(&context_.config().runner);
-    const auto has = wanted == nullptr ? fail(ENODATA, "") : read_bond_lacp(context_.device.team);
+    const auto has =
+        is_idle() || wanted == nullptr ? fail(ENODATA, "") : read_bond_lacp(context_.device.team);
     if (!has || (has->active == wanted->active && has->fast_rate == wanted->fast_rate &&
                  has->actor.priority == std::max<std::uint16_t>(wanted->sys_prio, 1) &&
                  has->actor.address == wanted->system.value_or(context_.team()->address)))

@@ -20,6 +20,8 @@ public:
     Steering steering() const;
     /// After the journal was read: the policy that an earlier daemon has replaced. The device is known.
     void begin();
+    /// Of a bond of ours that this daemon has not made: says that it has other settings of LACP.
+    void note_lacp();
     /// Before the reconciler: what the bond is like now decides runner and hash, and whether the tables are
     /// used.
     void observe();
@@ -45,7 +47,6 @@ private:
     void take_over();
     void follow_active();
     void choose(std::optional<IfIndex> active);
-    void note_lacp();
     AttachedStatus describe() const;
     Result<> set_active(IfIndex slave);
     void settle_policy();

@@ -201,6 +201,7 @@ Result<> Team::adopt_device(const TeamDevice& device) {
     // A hash by CPU needs to know where the interrupts arrive.
     subsystems.interrupts->follow(ports.interrupt_ports(now.active));
     bond.begin();
+    bond.note_lacp();
     bond.observe();
     const auto& tables = reconciler.adopt();
     subsystems.lacp_frames->listen(lacp_ports()); // before the programs are loaded, which takes a while
