@@ -47,6 +47,11 @@ Result<std::unique_ptr<BpfDatapath>> BpfDatapath::open(bool by_cpu, const std::s
     return std::unique_ptr<BpfDatapath>(new BpfDatapath(std::move(programs), team, hooks));
 }
 
+LinkSight BpfDatapath::link_sight() const {
+    if (programs_.see_links()) return {.sees = true, .reason = {}};
+    return {.sees = false, .reason = "the kernel refuses a BPF program that reads the ports' devices"};
+}
+
 Result<TeamDevice> BpfDatapath::create_device(LinkControl& links, const std::string& name,
                                               const MacAddress& address) {
     const auto kind = create_pair(links, name, address);
@@ -94,26 +99,26 @@ Result<> BpfDatapath::attach_team(const TeamDevice& device, const Tables& tables
     TEAMO_TRY(apply(tables));
     TEAMO_TRY(accepted_.begin(device.inner));
     if (device.kind == "netkit")
-        return hooks().attach(device.team, Hook::netkit, Duty::transmit, Order::first, programs().transmit());
-    return hooks().attach(device.inner, Hook::ingress, Duty::transmit, Order::first, programs().transmit());
+        return hooks_.attach(device.team, Hook::netkit, Duty::transmit, Order::first, programs_.transmit());
+    return hooks_.attach(device.inner, Hook::ingress, Duty::transmit, Order::first, programs_.transmit());
 }
 
 Result<bool> BpfDatapath::lacks_program(IfIndex port) const {
-    return !TEAMO_TRY(hooks().has(port, Hook::ingress, Duty::receive));
+    return !TEAMO_TRY(hooks_.has(port, Hook::ingress, Duty::receive));
 }
 
 Result<> BpfDatapath::attach_port(IfIndex port, Slot /*slot*/) {
-    return hooks().attach(port, Hook::ingress, Duty::receive, Order::last, programs().receive());
+    return hooks_.attach(port, Hook::ingress, Duty::receive, Order::last, programs_.receive());
 }
 
 Result<> BpfDatapath::apply(const Tables& tables) {
     port_protocol_ = tables.port_protocol;
-    return ProgramDatapath::apply(tables);
+    return programs_.apply(tables);
 }
 
 Result<> BpfDatapath::detach_port(IfIndex port, bool made_clsact) {
     TEAMO_TRY(accepted_.remove(port));
-    return hooks().detach_all(port, made_clsact);
+    return hooks_.detach_all(port, made_clsact);
 }
 
 } // namespace teamo

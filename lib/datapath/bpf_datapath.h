@@ -7,11 +7,13 @@
 #pragma once
 
 #include "datapath/accepted_frames.h"
-#include "datapath/program_datapath.h"
+#include "datapath/datapath.h"
+#include "datapath/forward_programs.h"
+#include "datapath/programs/device_programs.h"
 
 namespace teamo {
 
-class BpfDatapath final : public ProgramDatapath {
+class BpfDatapath final : public Datapath {
 public:
     /// `by_cpu`: for tables with HashField::cpu. `team`: the team's name.
     static Result<std::unique_ptr<BpfDatapath>> open(bool by_cpu, const std::string& team,
@@ -19,6 +21,9 @@ public:
 
     std::string_view name() const override { return "bpf"; }
     bool kernel_manages_ports() const override { return false; }
+    bool announces_gains() const override { return false; }
+    bool can_only_receive() const override { return true; }
+    LinkSight link_sight() const override;
     Result<TeamDevice> create_device(LinkControl& links, const std::string& name,
                                      const MacAddress& address) override;
     /// EEXIST also if the inner end is gone.
@@ -36,12 +41,23 @@ public:
         return accepted_.follow(ports, port_protocol_);
     }
     bool catches_accepted(IfIndex port) const override { return accepted_.has(port); }
+    bool counts_by_program() const override { return true; }
+    Result<std::array<PortCounters, max_ports + 1>> read_counters() override {
+        return programs_.read_counters();
+    }
+    Result<BucketCounters> read_bucket(std::uint8_t bucket) override { return programs_.read_bucket(bucket); }
+    Result<AllBucketCounters> read_buckets() override { return programs_.read_buckets(); }
+    bool moves_in_gaps() const override { return true; }
+    bool has_moved(std::uint8_t bucket) const override { return programs_.has_moved(bucket); }
 
 private:
     BpfDatapath(ForwardPrograms programs, const std::string& team, DevicePrograms& hooks)
-        : ProgramDatapath(std::move(programs), hooks),
-          accepted_(hooks, this->programs().recheck(), "teamo-" + team) {}
+        : programs_(std::move(programs)),
+          hooks_(hooks),
+          accepted_(hooks, programs_.recheck(), "teamo-" + team) {}
 
+    ForwardPrograms programs_;
+    DevicePrograms& hooks_;
     AcceptedFrames accepted_;
     std::uint16_t port_protocol_ = 0; ///< Tables::port_protocol
 };

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "datapath/datapath.h"
 
-#include "datapath/bond/queue_bond.h"
 #include "datapath/bond/steered_bond.h"
 #include "datapath/bpf_datapath.h"
 #include "datapath/team/team_datapath.h"
@@ -52,9 +51,13 @@ namespace {
 Result<std::unique_ptr<Datapath>> open_bond(const TeamConfig& config, bool by_cpu, DevicePrograms& hooks) {
     BondSetup setup{.mode = bond_mode_of(config.runner), .policy = BondPolicy::encap34};
     if (const auto* lacp = std::get_if<LacpRunner>(&config.runner)) setup.lacp = *lacp;
-    if (setup.mode != bond_mode_round_robin)
-        return std::unique_ptr<Datapath>(TEAMO_TRY(SteeredBond::open(setup, by_cpu, hooks)));
-    return std::unique_ptr<Datapath>(TEAMO_TRY(QueueBond::open(by_cpu, hooks)));
+    auto bond = TEAMO_TRY(SteeredBond::open(setup, by_cpu, hooks));
+    const bool by_program = setup.mode == bond_mode_xor && mode_of(config.runner) != TransmitMode::hash;
+    if (const auto lack = bond->cannot_steer(); by_program && !lack.empty())
+        return fail(ENOTSUP, fmt::format("/runner/name: on a bond the runner {} needs a BPF program, and the "
+                                         "kernel refuses it ({}); set \"datapath\": \"bpf\"",
+                                         name_of(config.runner), lack));
+    return std::unique_ptr<Datapath>(std::move(bond));
 }
 
 } // namespace

@@ -115,11 +115,9 @@ int load_forward(Skeleton& skeleton, teamo_exit exit, bool by_cpu, const teamo_b
     skeleton->rodata->teamo_exit_by = exit;
     std::memcpy(&skeleton->rodata->teamo_bonding, &bonding, sizeof bonding);
     auto& programs = skeleton->progs;
-    const bool receives = exit == TEAMO_EXIT_REDIRECT || exit == TEAMO_EXIT_QUEUE;
     bpf_program__set_autoload(programs.teamo_transmit, exit != TEAMO_EXIT_DRIVER);
-    bpf_program__set_autoload(programs.teamo_receive, receives);
+    bpf_program__set_autoload(programs.teamo_receive, exit == TEAMO_EXIT_REDIRECT);
     bpf_program__set_autoload(programs.teamo_recheck, exit == TEAMO_EXIT_REDIRECT);
-    bpf_program__set_autoload(programs.teamo_clear_queue, exit == TEAMO_EXIT_QUEUE);
     bpf_program__set_autoload(programs.teamo_avoid_lost_link, exit == TEAMO_EXIT_DRIVER);
     bpf_program__set_autoload(programs.teamo_send_by_backup, exit == TEAMO_EXIT_STEER);
     bpf_program__set_autoload(programs.teamo_hand_in, exit == TEAMO_EXIT_STEER);
@@ -154,9 +152,6 @@ Result<ForwardPrograms> ForwardPrograms::load(teamo_exit exit, bool by_cpu, cons
 int ForwardPrograms::transmit() const { return bpf_program__fd(loaded_->skeleton->progs.teamo_transmit); }
 int ForwardPrograms::receive() const { return bpf_program__fd(loaded_->skeleton->progs.teamo_receive); }
 int ForwardPrograms::recheck() const { return bpf_program__fd(loaded_->skeleton->progs.teamo_recheck); }
-int ForwardPrograms::clear_queue() const {
-    return bpf_program__fd(loaded_->skeleton->progs.teamo_clear_queue);
-}
 int ForwardPrograms::send_by_backup() const {
     return bpf_program__fd(loaded_->skeleton->progs.teamo_send_by_backup);
 }

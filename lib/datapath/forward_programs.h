@@ -39,9 +39,8 @@ public:
 
     // Descriptors of the programs, to attach.
     int transmit() const;        ///< not with TEAMO_EXIT_DRIVER
-    int receive() const;         ///< not with TEAMO_EXIT_DRIVER
+    int receive() const;         ///< only with TEAMO_EXIT_REDIRECT
     int recheck() const;         ///< only with TEAMO_EXIT_REDIRECT
-    int clear_queue() const;     ///< only with TEAMO_EXIT_QUEUE
     int avoid_lost_link() const; ///< only with TEAMO_EXIT_DRIVER
     int send_by_backup() const;  ///< only with TEAMO_EXIT_STEER
     int hand_in() const;         ///< only with TEAMO_EXIT_STEER

@@ -57,11 +57,9 @@ struct Link {
     std::uint32_t bond_down_delay = 0;           ///< IFLA_BOND_DOWNDELAY, milliseconds
     bool bond_shares_address = true;             ///< IFLA_BOND_FAIL_OVER_MAC is none: all slaves have it
     bool bond_takes_all = false;                 ///< IFLA_BOND_ALL_SLAVES_ACTIVE: backups receive
-    std::uint16_t bond_queue = 0;                ///< queue_id of a slave of a bond; 0: none
     bool bond_uses_link = true;                  ///< of a slave of a bond: bonding has noticed its link
     bool bond_backup = false;                    ///< of a slave of a bond: bonding does not send by it
     std::int32_t bond_prio = 0;                  ///< IFLA_BOND_SLAVE_PRIO, of a slave of a bond
-    std::uint32_t tx_queues = 0;                 ///< IFLA_NUM_TX_QUEUES
     IfIndex master;                              ///< the bridge, team or bond that it is a port of
     IfIndex lower;                               ///< IFLA_LINK: the device below it, or a veth's other end
     bool lower_elsewhere = false;                ///< `lower` is an index of another network namespace

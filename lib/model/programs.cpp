@@ -12,12 +12,11 @@ namespace {
 
 /// What happens to frames that a program of ours does not see.
 std::string_view fate_without(std::string_view name) {
-    constexpr std::array<std::pair<std::string_view, std::string_view>, 9> fates{{
+    constexpr std::array<std::pair<std::string_view, std::string_view>, 8> fates{{
         {"teamo_guard", "pass the guard unchecked"},
         {"teamo_receive", "are delivered even at a port that does not receive, and are not counted"},
         {"teamo_transmit", "leave by a port that the team has not chosen, or by none"},
         {"teamo_recheck", "may come from a port that does not receive"},
-        {"teamo_clear_queue", "all leave by one queue of the port"},
         {"teamo_avoid_lost_link", "leave by a port without a link until the daemon has noticed"},
         {"teamo_meter", "are not counted for balancing"},
         {"teamo_send_by_backup", "leave by a slave without a link until bonding has noticed"},

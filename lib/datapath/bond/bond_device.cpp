@@ -6,17 +6,10 @@
 namespace teamo {
 namespace {
 
-/// EEXIST: the bond has another mode, or is of another program and has too few transmit queues for slots.
+/// EEXIST: the bond has another mode.
 Result<> check_bond_mode(const Links& links, IfIndex bond, BondMode mode) {
     const auto* link = find_link(links, bond);
-    if (link == nullptr) return {};
-    // drivers/net/bonding/bond_main.c: bond_select_queue() wraps the number of a queue that is not there.
-    if (mode == bond_mode_round_robin && link->tx_queues <= max_ports && !is_marked_master(*link))
-        return fail(EEXIST,
-                    fmt::format("bond {} has {} transmit queues, and the team needs {}; start with -r "
-                                "to replace it",
-                                link->name, link->tx_queues, max_ports + 1));
-    if (link->bond_mode == mode) return {};
+    if (link == nullptr || link->bond_mode == mode) return {};
     return fail(EEXIST,
                 fmt::format("bond {} exists and its mode is not {}, which the team needs; start with -r "
                             "to replace it",
@@ -33,13 +26,8 @@ Result<TeamDevice> create_bond_device(LinkControl& links, const std::string& nam
 Result<> claim_bond(LinkControl& links, IfIndex bond, const BondSetup& setup) {
     const auto now = TEAMO_TRY(links.read(bond));
     if (is_marked_master(now)) // the others it has, and setting them anew lets bonding choose anew
-        return setup.mode == bond_mode_round_robin || now.bond_policy == setup.policy
-                   ? Result<>()
-                   : links.set_bond_policy(bond, setup.policy);
+        return now.bond_policy == setup.policy ? Result<>() : links.set_bond_policy(bond, setup.policy);
     TEAMO_TRY(links.set_up_bond(bond, setup));
-    // Two slaves cannot have the same queue_id, not even while they are exchanged.
-    for (const auto& [index, link] : TEAMO_TRY(links.read_all()))
-        if (link.master == bond && link.bond_queue != 0) TEAMO_TRY(links.set_bond_queue(index, 0));
     return mark_master_device(links, bond);
 }
 

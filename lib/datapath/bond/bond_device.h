@@ -8,19 +8,19 @@
 
 namespace teamo {
 
-/// The mode in which bonding itself does what the runner does.
+/// The mode in which bonding itself does what the runner does; balance-xor if there is none, in which our
+/// program names the slave of each packet.
 constexpr BondMode bond_mode_of(const RunnerConfig& runner) {
-    if (std::holds_alternative<LoadBalanceRunner>(runner)) return bond_mode_xor;
     if (std::holds_alternative<ActiveBackupRunner>(runner)) return bond_mode_active_backup;
     if (std::holds_alternative<LacpRunner>(runner)) return bond_mode_lacp;
-    return bond_mode_round_robin; // the program does it (QueueBond)
+    return bond_mode_xor;
 }
 
 /// A new bond that has the mark.
 Result<TeamDevice> create_bond_device(LinkControl& links, const std::string& name, const MacAddress& address,
                                       const BondSetup& setup);
 /// As Datapath::find_device(). EEXIST also if the bond has another mode, which cannot change while it has
-/// slaves, or is of another program and has too few transmit queues for slots.
+/// slaves.
 Result<std::optional<TeamDevice>> find_bond_device(const Links& links, const std::string& name,
                                                    bool take_over, BondMode mode);
 /// Gives a bond that was taken over from another program our options and the mark, and that of an earlier

@@ -67,9 +67,8 @@ struct teamo_device {
 /* How a packet leaves by the chosen port. */
 enum teamo_exit {
     TEAMO_EXIT_REDIRECT = 0, /* to the port's egress, from the inner end of a pair */
-    TEAMO_EXIT_QUEUE = 1,    /* by a bond in balance-rr: the slot is the queue_id of a slave */
-    TEAMO_EXIT_DRIVER = 2,   /* the team driver chooses; only a port without a link is avoided */
-    TEAMO_EXIT_STEER = 3, /* by a bond in its own mode: the hash names the place of a slave (bonding.bpf.h) */
+    TEAMO_EXIT_DRIVER = 1,   /* the team driver chooses; only a port without a link is avoided */
+    TEAMO_EXIT_STEER = 2, /* by a bond in its own mode: the hash names the place of a slave (bonding.bpf.h) */
 };
 
 /* Where the kernel's bonding driver keeps what is read of it, in bytes, and what is done with it; set before

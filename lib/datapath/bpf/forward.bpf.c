@@ -7,10 +7,6 @@
  *   wire -> port ingress: teamo_receive -> inner's egress ~ team0 -> host
  *   accepted by a program of others before it -> nftables -> inner's egress: teamo_recheck ~ team0 -> host
  *
- * A bond in balance-rr: team0 is a device of the kernel's bonding driver, and the ports are its slaves.
- *   host -> team0's egress: teamo_transmit names the port -> bonding -> a port's egress: teamo_clear_queue
- *   wire -> port ingress: teamo_receive -> bonding -> host
- *
  * A bond in its own mode, ours or of another program: host -> its egress: teamo_transmit names the slave by
  * the packet's hash -> bonding. Packets are never dropped; what has no port leaves as bonding chooses. In
  * active-backup bonding chooses; teamo_send_by_backup and teamo_hand_in help until it has noticed a loss.
@@ -132,11 +128,6 @@ static __always_inline int teamo_leave_by(struct __sk_buff* skb, const struct te
     teamo_count_tx(skb, slot);
     if (teamo_exit_by == TEAMO_EXIT_STEER) {
         if (teamo_bonding.names_all || teamo_has_fields(skb, team)) teamo_name_by_hash(skb, slot);
-        return TC_ACT_UNSPEC;
-    }
-    if (teamo_exit_by == TEAMO_EXIT_QUEUE) {
-        /* bond_select_queue() subtracts one, and bond_slave_override() finds the slave with this queue_id. */
-        skb->queue_mapping = slot + 1;
         return TC_ACT_UNSPEC;
     }
     /*
@@ -322,27 +313,23 @@ int teamo_receive(struct __sk_buff* skb) {
     /* Skip our own multicast that dev_loopback_xmit() loops back: it looks like a received packet. */
     if (!team || !live || skb->pkt_type > PACKET_OTHERHOST || data + ETH_HLEN > end) return TC_ACT_UNSPEC;
     slot = teamo_slot_of_port(team, skb->ifindex);
-    /* A slave of a bond without a slot is joining or leaving, or all are being taken over. */
-    if (slot == TEAMO_NO_SLOT && (teamo_exit_by == TEAMO_EXIT_REDIRECT || !live->rx)) return TC_ACT_UNSPEC;
+    if (slot == TEAMO_NO_SLOT) return TC_ACT_UNSPEC;
 
     /* TIPC's bearer is the port itself (link watch tipc). */
     if (team->port_protocol && ((const struct ethhdr*)data)->h_proto == team->port_protocol)
         return teamo_leave_to_port(slot);
-    rx = slot != TEAMO_NO_SLOT && teamo_receives(live, slot);
+    rx = teamo_receives(live, slot);
     if (teamo_is_of_link(data)) {
-        /*
-         * LACP and pause frames concern only the link. LLDP, STP and others may have listeners on both.
-         * Bonding itself gives them to both.
-         */
+        /* LACP and pause frames concern only the link. LLDP, STP and others may have listeners on both. */
         dst = teamo_be64(data) >> 16;
-        if (teamo_exit_by == TEAMO_EXIT_REDIRECT && rx && dst != TEAMO_PAUSE && dst != TEAMO_SLOW_PROTOCOLS &&
+        if (rx && dst != TEAMO_PAUSE && dst != TEAMO_SLOW_PROTOCOLS &&
             !bpf_clone_redirect(skb, team->inner_ifindex, 0))
             teamo_count_rx(skb, slot);
         return teamo_leave_to_port(slot);
     }
     if (rx) {
         teamo_count_rx(skb, slot);
-        return teamo_exit_by == TEAMO_EXIT_QUEUE ? TC_ACT_UNSPEC : bpf_redirect(team->inner_ifindex, 0);
+        return bpf_redirect(team->inner_ifindex, 0);
     }
     return teamo_drop_rx(slot);
 }
@@ -362,17 +349,6 @@ int teamo_recheck(struct __sk_buff* skb) {
     slot = teamo_slot_of_port(team, skb->ingress_ifindex);
     if (slot == TEAMO_NO_SLOT || teamo_receives(live, slot)) return TC_ACT_UNSPEC;
     return teamo_drop_rx(slot);
-}
-
-/*
- * The egress of a bond's port with several transmit queues: bonding leaves the number that named the port in
- * the packet, and skb_tx_hash() would put all packets in that queue. Zero means none; the port then uses XPS
- * or the flow hash.
- */
-SEC("tc")
-int teamo_clear_queue(struct __sk_buff* skb) {
-    skb->queue_mapping = 0;
-    return TC_ACT_UNSPEC;
 }
 
 /*

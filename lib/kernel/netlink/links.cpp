@@ -98,12 +98,7 @@ void put_bond_options(nl_msg* message, const BondSetup& setup) {
     for (const int delay : {IFLA_BOND_UPDELAY, IFLA_BOND_DOWNDELAY})
         nla_put_u32(message, delay, 0);
     nla_put_u32(message, IFLA_BOND_MIN_LINKS, setup.lacp ? setup.lacp->min_ports : 0);
-    // In balance-rr bonding chooses only for packets that name no slave with a link. With the largest number
-    // of packets for each slave it then stays with one.
-    if (setup.mode == bond_mode_round_robin)
-        nla_put_u32(message, IFLA_BOND_PACKETS_PER_SLAVE, std::numeric_limits<std::uint16_t>::max());
-    else
-        put_policy(message, setup.policy);
+    put_policy(message, setup.policy);
     if (setup.mode == bond_mode_active_backup) { // the runner chooses, and a backup delivers nothing
         nla_put_u32(message, IFLA_BOND_PRIMARY, 0);
         nla_put_u8(message, IFLA_BOND_ALL_SLAVES_ACTIVE, 0);
@@ -196,7 +191,6 @@ std::optional<Link> parse_link(const nlmsghdr* message) {
                         .value_or(0);
     const auto *bond = bond_attributes_in(info), *slave = bond_slave_attributes_in(info);
     link.bond_mode = number_in<BondMode>(attribute_in(bond, IFLA_BOND_MODE));
-    link.bond_queue = number_in<std::uint16_t>(attribute_in(slave, IFLA_BOND_SLAVE_QUEUE_ID)).value_or(0);
     link.bond_policy = bond_policy_in(bond);
     link.bond_active = IfIndex{number_in(attribute_in(bond, IFLA_BOND_ACTIVE_SLAVE)).value_or(0)};
     link.bond_primary = IfIndex{number_in(attribute_in(bond, IFLA_BOND_PRIMARY)).value_or(0)};
@@ -210,7 +204,6 @@ std::optional<Link> parse_link(const nlmsghdr* message) {
     link.bond_uses_link = bond_uses(slave);
     link.bond_backup = number_in<std::uint8_t>(attribute_in(slave, IFLA_BOND_SLAVE_STATE)) ==
                        std::optional(bond_slave_backup);
-    link.tx_queues = number(IFLA_NUM_TX_QUEUES);
     link.master = IfIndex{number(IFLA_MASTER)};
     link.lower = IfIndex{number(IFLA_LINK)};
     link.lower_elsewhere = attributes[IFLA_LINK_NETNSID] != nullptr;
@@ -300,10 +293,6 @@ Result<> LinkControl::create(std::string_view kind, std::string_view name, const
 
 Result<> LinkControl::create_bond(std::string_view name, const MacAddress& address, const BondSetup& setup) {
     auto message = new_link_message(name, address);
-    // bonding's own default, which its parameter tx_queues can lower: a slot needs a queue of its number.
-    constexpr std::uint32_t tx_queues = 16;
-    static_assert(tx_queues > max_ports);
-    nla_put_u32(message.get(), IFLA_NUM_TX_QUEUES, tx_queues);
     {
         const Nest info(message.get(), IFLA_LINKINFO);
         put_text(message.get(), IFLA_INFO_KIND, bond_kind);
@@ -327,11 +316,6 @@ Result<> LinkControl::set_bond_policy(IfIndex bond, BondPolicy policy) {
 Result<> LinkControl::set_bond_active(IfIndex bond, IfIndex slave) {
     return socket_.request(bond_message(
         bond, [slave](nl_msg* message) { nla_put_u32(message, IFLA_BOND_ACTIVE_SLAVE, slave.value); }));
-}
-
-Result<> LinkControl::set_bond_queue(IfIndex slave, std::uint16_t queue_id) {
-    return socket_.request(bond_slave_message(
-        slave, [queue_id](nl_msg* message) { nla_put_u16(message, IFLA_BOND_SLAVE_QUEUE_ID, queue_id); }));
 }
 
 Result<> LinkControl::set_bond_slave(IfIndex slave, const BondOptions& options) {

@@ -30,7 +30,7 @@ std::optional<Ipv6Event> parse_ipv6_event(const nlmsghdr* message);
 /// How a bond of ours is made.
 struct BondSetup {
     BondMode mode = bond_mode_xor;
-    BondPolicy policy = BondPolicy::layer34; ///< not in balance-rr, which has none
+    BondPolicy policy = BondPolicy::layer34;
     /// How often it checks links. Until it has noticed that a link is back, the slave is not used. A lost
     /// one needs no check: bonding follows the carrier's events, or reads the carrier for each packet.
     std::chrono::milliseconds miimon{20};
@@ -65,9 +65,6 @@ public:
     /// In active-backup: bonding changes to this slave at once. EINVAL: it has no link, or the mode is
     /// another.
     Result<> set_bond_active(IfIndex bond, IfIndex slave);
-    /// Packets of that queue leave by this slave of a bond. 0: of none. EINVAL: not below the bond's number
-    /// of transmit queues, or another slave has it.
-    Result<> set_bond_queue(IfIndex slave, std::uint16_t queue_id);
     /// Sets those of bond_slave_options that `options` has, as read_bond_options() read them from a slave.
     Result<> set_bond_slave(IfIndex slave, const BondOptions& options);
     /// True if the kernel can create devices of that kind; loads the module if there is one.

@@ -103,7 +103,6 @@ TeamPlan make_plan(const PlanInput& input, const Decision& decision) {
     plan.carrier_set = input.carrier_set;
     plan.kernel_manages_ports = input.kernel_manages_ports;
     plan.is_guest = input.is_guest;
-    plan.by_bond_queue = input.team->bond_mode == bond_mode_round_robin;
     plan.gso_max = team_limits(input);
     plan.owners = settle(input.owners, input.known, members, input.measured);
     plan.tables = input.tables;
@@ -144,7 +143,6 @@ std::string text_of(const Change& change) {
                   return fmt::format("segmentation limits {} bytes, {} segments", set.to.size, set.to.segs);
               },
               [](const SetCarrier& set) { return fmt::format("carrier {}", set.to ? "on" : "off"); },
-              [](const SetBondQueue& set) { return fmt::format("queue_id {}", set.to); },
               [](const DisableIpv6&) { return std::string("IPv6 off"); },
               [](const SetFlags& set) {
                   std::string text;
@@ -174,8 +172,6 @@ std::vector<Change> changes(const Links& links, const TeamPlan& plan) {
             const std::uint32_t flags = port.promiscuous ? mask : std::uint32_t{IFF_ALLMULTI};
             if ((link->flags & mask) != flags) list.push_back(SetFlags{port.index, flags, mask});
         }
-        const auto slot = static_cast<std::uint16_t>(port.slot.value);
-        if (plan.by_bond_queue && link->bond_queue != slot) list.push_back(SetBondQueue{port.index, slot});
         if (link->address != port.address) list.push_back(SetAddress{port.index, port.address});
         if (port.to_set_up && !link->is_up()) list.push_back(SetFlags{port.index, IFF_UP, IFF_UP});
     }

@@ -65,7 +65,6 @@ struct TeamPlan {
     bool is_guest = false;             ///< no device is changed
     bool sets_carrier = false;         ///< by IFLA_CARRIER
     std::optional<bool> carrier_set{}; ///< as it was set last
-    bool by_bond_queue = false;        ///< a port's queue_id is its slot
     /// Of the team: the smallest limits of its ports with TSO. Kernels before 6.19 do not set them
     /// (net/core/dev.c, netdev_compute_master_upper_features). A port without TSO, which leaves segmentation
     /// to software anyway, does not limit the others.
@@ -88,7 +87,6 @@ struct SetValue {
 using SetAddress = SetValue<MacAddress>;
 using SetMtu = SetValue<std::uint32_t>;
 using SetSegmentLimits = SetValue<SegmentLimits>;
-using SetBondQueue = SetValue<std::uint16_t>; ///< the queue_id of a bond's slave
 using SetCarrier = SetValue<bool>;
 /// Sets the IFF_* bits in `mask` to those of `flags`.
 struct SetFlags {
@@ -100,8 +98,7 @@ struct DisableIpv6 {
     IfIndex device;
     bool operator==(const DisableIpv6&) const = default;
 };
-using Change =
-    std::variant<SetMtu, SetFlags, SetAddress, SetSegmentLimits, SetBondQueue, SetCarrier, DisableIpv6>;
+using Change = std::variant<SetMtu, SetFlags, SetAddress, SetSegmentLimits, SetCarrier, DisableIpv6>;
 
 /// "MTU 1500", for messages.
 std::string text_of(const Change& change);

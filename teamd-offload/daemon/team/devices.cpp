@@ -164,11 +164,6 @@ Result<> DeviceChanges::set(Link& link, const Change& change) {
                                     link.flags = set.to ? link.flags | link_flags : link.flags & ~link_flags;
                                 return done;
                             },
-                            [&](const SetBondQueue& set) {
-                                auto done = control.set_bond_queue(index, set.to);
-                                if (done) link.bond_queue = set.to;
-                                return done;
-                            },
                             [&](const DisableIpv6&) {
                                 auto done = write_disable_ipv6(link.name, true);
                                 // Events from before, which are still to be read, show it on.

@@ -158,8 +158,8 @@ TEST(HookPlan, knows_names_that_the_kernel_has_cut) {
     const HookView view{.by_device = true, .programs = {seen(5, "teamo_avoid_los")}};
     EXPECT_TRUE(has_duty(view, Duty::avoid_lost_link));
     EXPECT_FALSE(has_duty(view, Duty::receive));
-    const TcFilter filter{.priority = 2, .handle = our_handle, .kind = "bpf", .name = "teamo_clear_que:[12]"};
-    EXPECT_TRUE(has_duty({.filters = {filter}}, Duty::clear_queue));
+    const TcFilter filter{.priority = 2, .handle = our_handle, .kind = "bpf", .name = "teamo_avoid_los:[12]"};
+    EXPECT_TRUE(has_duty({.filters = {filter}}, Duty::avoid_lost_link));
     EXPECT_FALSE(is_ours({.priority = 2, .handle = our_handle, .kind = "bpf", .name = "cil_from_netdev"}));
 }
 
