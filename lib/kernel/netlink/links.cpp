@@ -114,11 +114,13 @@ std::uint8_t selection_of(AggSelectPolicy policy) {
 
 /// A kernel ignores attributes that it does not know.
 void put_lacp_options(nl_msg* message, const LacpRunner& lacp) {
-    constexpr int lacp_strict = 34; // IFLA_BOND_LACP_STRICT, Linux 7.x
+    constexpr int coupled_control = 32; // IFLA_BOND_COUPLED_CONTROL, Linux 6.9
+    constexpr int lacp_strict = 34;     // IFLA_BOND_LACP_STRICT, Linux 7.x
     nla_put_u8(message, IFLA_BOND_AD_LACP_ACTIVE, lacp.active ? 1 : 0);
     nla_put_u8(message, IFLA_BOND_AD_LACP_RATE, lacp.fast_rate ? 1 : 0);
     nla_put_u8(message, IFLA_BOND_AD_SELECT, selection_of(lacp.agg_select_policy));
     nla_put_u16(message, IFLA_BOND_AD_ACTOR_SYS_PRIO, std::max<std::uint16_t>(lacp.sys_prio, 1));
+    nla_put_u8(message, coupled_control, 0); // a port may collect before it distributes
     nla_put_u8(message, lacp_strict, lacp.fallback == LacpFallback::none ? 1 : 0);
     if (lacp.system)
         nla_put(message, IFLA_BOND_AD_ACTOR_SYSTEM, static_cast<int>(lacp.system->bytes.size()),
