@@ -9,14 +9,16 @@
 
 namespace teamo {
 
-Result<DatapathChoice> choose_datapath(DatapathChoice choice, LinkControl& links, const Link* existing) {
+Result<DatapathChoice> choose_datapath(DatapathChoice choice, LinkControl& links, const Link* existing,
+                                       const TeamConfig& config) {
     if (choice != DatapathChoice::automatic) return choice;
     if (existing != nullptr && existing->kind == "team") return DatapathChoice::team;
     if (existing != nullptr && existing->kind == "bond") return DatapathChoice::bond;
     if (existing != nullptr && (existing->kind == "veth" || existing->kind == "netkit"))
         return DatapathChoice::bpf;
-    for (const auto& [kind, drives] :
-         {std::pair{"team", DatapathChoice::team}, {"bond", DatapathChoice::bond}}) {
+    std::array drivers{std::pair{"team", DatapathChoice::team}, std::pair{"bond", DatapathChoice::bond}};
+    if (has_mode_for(config.runner) && lacking_in_bonding(config).empty()) std::ranges::reverse(drivers);
+    for (const auto& [kind, drives] : drivers) {
         if (drives == DatapathChoice::team && !knows_team_driver()) continue;
         const auto known = links.knows_kind(kind);
         if (!known)
@@ -73,7 +75,7 @@ Result<std::unique_ptr<Datapath>> open_datapath(DatapathChoice choice, LinkContr
         return std::unique_ptr<Datapath>(
             TEAMO_TRY(SteeredBond::open(by_its_own_hash, /*by_cpu=*/false, hooks)));
     }
-    const auto chosen = TEAMO_TRY(choose_datapath(choice, links, existing));
+    const auto chosen = TEAMO_TRY(choose_datapath(choice, links, existing, config));
     const bool by_cpu = has(hash_fields_of(config.runner), HashField::cpu);
     switch (chosen) {
     case DatapathChoice::team: return TeamDatapath::open(mode_of(config.runner), hooks);

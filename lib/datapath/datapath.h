@@ -124,9 +124,11 @@ public:
     virtual Result<> take_events() { return {}; }
 };
 
-/// Resolves `automatic`: the datapath of an existing team device, otherwise the team driver if the kernel has
-/// it, otherwise bonding, otherwise BPF (docs/adr/0021). Never returns `automatic`.
-Result<DatapathChoice> choose_datapath(DatapathChoice choice, LinkControl& links, const Link* existing);
+/// Resolves `automatic`: the datapath of an existing team device, otherwise that driver of bonding and team
+/// which the kernel has and which suits the configuration better, otherwise BPF (docs/adr/0040). Never
+/// returns `automatic`.
+Result<DatapathChoice> choose_datapath(DatapathChoice choice, LinkControl& links, const Link* existing,
+                                       const TeamConfig& config);
 
 class DevicePrograms;
 

@@ -227,9 +227,10 @@ Result<> dry_run(const Configuration& configuration, const Options& options) {
     input.tables.notify_peers = config.notify_peers;
     input.tables.mcast_rejoin = config.mcast_rejoin;
     if (const auto online = read_online_cpus()) input.tables.cpu_slots = cpu_slots(found.served, *online);
-    const auto choice = needs_device_tls(config) ? Result<DatapathChoice>(DatapathChoice::bond)
-                                                 : choose_datapath(options.datapath.value_or(config.datapath),
-                                                                   control, find_team(links, config.device));
+    const auto choice = needs_device_tls(config)
+                            ? Result<DatapathChoice>(DatapathChoice::bond)
+                            : choose_datapath(options.datapath.value_or(config.datapath), control,
+                                              find_team(links, config.device), config);
     // "auto": without privileges it is not known which datapath a start would choose.
     const auto datapath =
         enum_names<DatapathChoice>[static_cast<std::size_t>(choice.value_or(DatapathChoice::automatic))];

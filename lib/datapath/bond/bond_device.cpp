@@ -18,6 +18,27 @@ Result<> check_bond_mode(const Links& links, IfIndex bond, BondMode mode) {
 
 } // namespace
 
+std::vector<std::string> lacking_in_bonding(const TeamConfig& config) {
+    using enum AggSelectPolicy;
+    std::vector<std::string> list;
+    const auto* lacp = std::get_if<LacpRunner>(&config.runner);
+    if (lacp == nullptr) return list;
+    const auto policy = lacp->agg_select_policy;
+    if (policy == lacp_prio_stable || policy == port_config)
+        list.push_back(fmt::format("/runner/agg_select_policy: bonding does not have {}, and selects by {}",
+                                   name_of(policy), policy == port_config ? "bandwidth" : "stable"));
+    if (lacp->fallback == LacpFallback::all_ports)
+        list.emplace_back("/runner/fallback_method: with bonding one port carries without a partner");
+    for (const auto& [name, port] : config.ports) {
+        if (port.lacp_key != 0)
+            list.push_back(fmt::format(
+                "/ports/{}/lacp_key: has no effect, because bonding makes the key of the speed", name));
+        if (port.lacp_prio != PortConfig{}.lacp_prio)
+            list.push_back(fmt::format("/ports/{}/lacp_prio: has no effect on the bond datapath", name));
+    }
+    return list;
+}
+
 Result<TeamDevice> create_bond_device(LinkControl& links, const std::string& name, const MacAddress& address,
                                       const BondSetup& setup) {
     return create_master_device(links, name, bond_kind, links.create_bond(name, address, setup));

@@ -16,6 +16,14 @@ constexpr BondMode bond_mode_of(const RunnerConfig& runner) {
     return bond_mode_xor;
 }
 
+/// True if there is one.
+constexpr bool has_mode_for(const RunnerConfig& runner) {
+    return bond_mode_of(runner) != bond_mode_xor || std::holds_alternative<LoadBalanceRunner>(runner);
+}
+/// What the configuration asks of LACP and bonding's has not: the place in the configuration, and what is
+/// instead.
+std::vector<std::string> lacking_in_bonding(const TeamConfig& config);
+
 /// A new bond that has the mark.
 Result<TeamDevice> create_bond_device(LinkControl& links, const std::string& name, const MacAddress& address,
                                       const BondSetup& setup);

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "daemon/team/ignored_settings.h"
 
+#include "datapath/bond/bond_device.h"
+
+#include <algorithm>
+
 namespace teamo {
 
 Result<Accepted> accept(ConfigurationRead read, std::string_view file) {
@@ -27,29 +31,6 @@ std::vector<std::string> ignored_settings(const Configuration& configuration) {
     return list;
 }
 
-namespace {
-
-/// LACP is that of bonding, which lacks these.
-void add_ignored_by_bonding(const LacpRunner& lacp, const TeamConfig& config,
-                            std::vector<std::string>& list) {
-    using enum AggSelectPolicy;
-    const auto policy = lacp.agg_select_policy;
-    if (policy == lacp_prio_stable || policy == port_config)
-        list.push_back(fmt::format("/runner/agg_select_policy: bonding does not have {}, and selects by {}",
-                                   name_of(policy), policy == port_config ? "bandwidth" : "stable"));
-    if (lacp.fallback == LacpFallback::all_ports)
-        list.emplace_back("/runner/fallback_method: with bonding one port carries without a partner");
-    for (const auto& [name, port] : config.ports) {
-        if (port.lacp_key != 0)
-            list.push_back(fmt::format(
-                "/ports/{}/lacp_key: has no effect, because bonding makes the key of the speed", name));
-        if (port.lacp_prio != PortConfig{}.lacp_prio)
-            list.push_back(fmt::format("/ports/{}/lacp_prio: has no effect on the bond datapath", name));
-    }
-}
-
-} // namespace
-
 std::vector<std::string> ignored_by_datapath(const Datapath& datapath, const TeamConfig& config) {
     std::vector<std::string> list;
     const bool by_driver = datapath.name() == "team";
@@ -58,8 +39,7 @@ std::vector<std::string> ignored_by_datapath(const Datapath& datapath, const Tea
             "/offload/tls-hw-tx-offload: device TLS is required, so bonding chooses the ports by "
             "its layer3+4 hash: tx_hash, tx_balancer, balance, delays of link watches, "
             "other link watches than ethtool and \"demote\" have no effect");
-    if (const auto* lacp = std::get_if<LacpRunner>(&config.runner); lacp != nullptr && datapath.is_bond())
-        add_ignored_by_bonding(*lacp, config, list);
+    if (datapath.is_bond()) std::ranges::move(lacking_in_bonding(config), std::back_inserter(list));
     if (by_driver && has(hash_fields_of(config.runner), HashField::cpu))
         list.emplace_back("/runner/tx_hash: with the team driver packets of a flow may be reordered when its "
                           "sender changes CPU; the other datapaths avoid that");
