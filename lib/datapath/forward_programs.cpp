@@ -6,6 +6,7 @@
 #include "datapath/team/bucket_meter.h"
 #include "forward.skel.h"
 #include "forward_probed.skel.h"
+#include "kernel/bpf/cpu_array.h"
 #include "kernel/bpf/load_program.h"
 
 #include <arpa/inet.h>
@@ -322,22 +323,20 @@ Result<> ForwardPrograms::apply(const Tables& tables) {
 }
 
 Result<std::array<PortCounters, max_ports + 1>> ForwardPrograms::read_counters() {
-    const int cpus = libbpf_num_possible_cpus();
-    if (cpus < 0) return fail_errno(-cpus, "cannot read the number of CPUs");
-    std::vector<teamo_counters> each(static_cast<std::size_t>(cpus));
     std::array<PortCounters, max_ports + 1> counters{};
-    for (std::uint32_t slot = 0; slot < counters.size(); ++slot) {
-        if (bpf_map_lookup_elem(bpf_map__fd(loaded_->maps().teamo_port_counters), &slot, each.data()) < 0)
-            return fail_errno(errno, "cannot read a BPF map");
+    const auto add = [&counters](std::uint32_t slot, std::span<const teamo_counters> each) {
+        auto& sum = counters.at(slot);
         for (const auto& cpu : each) {
-            counters[slot].tx_packets += cpu.tx_packets;
-            counters[slot].tx_bytes += cpu.tx_bytes;
-            counters[slot].rx_packets += cpu.rx_packets;
-            counters[slot].rx_bytes += cpu.rx_bytes;
-            counters[slot].rx_dropped += cpu.rx_dropped;
-            counters[slot].rx_left += cpu.rx_left;
+            sum.tx_packets += cpu.tx_packets;
+            sum.tx_bytes += cpu.tx_bytes;
+            sum.rx_packets += cpu.rx_packets;
+            sum.rx_bytes += cpu.rx_bytes;
+            sum.rx_dropped += cpu.rx_dropped;
+            sum.rx_left += cpu.rx_left;
         }
-    }
+    };
+    TEAMO_TRY(read_cpu_array<teamo_counters>(bpf_map__fd(loaded_->maps().teamo_port_counters),
+                                             static_cast<std::uint32_t>(counters.size()), add));
     return counters;
 }
 

@@ -248,7 +248,7 @@ Result<> Run::begin_metrics() {
 
 /// Whole or not at all, because the reader may come at any time.
 void Run::write_metrics() {
-    metrics_timer_->after(metrics_interval);
+    metrics_timer_->about(metrics_interval);
     if (!team_) return; // as of a daemon that does not run
     const auto state = team_->state();
     metrics_failure_(log_, Level::warning, "metrics: ",

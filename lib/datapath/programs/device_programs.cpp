@@ -260,17 +260,15 @@ bool has_changed(const std::pair<IfIndex, Hook>& key, const HookView& view) {
 
 } // namespace
 
-std::vector<LostProgram> DevicePrograms::check_silent(Clock::time_point now) {
-    std::vector<LostProgram> all;
-    for (auto& [key, place] : places_) {
+std::set<IfIndex> DevicePrograms::suspects() const {
+    std::set<IfIndex> devices;
+    for (const auto& [key, place] : places_) {
         const bool is_whole = std::ranges::all_of(place.programs, [&view = place.view](const Program& one) {
             return attachment_of(view, one.wanted.id).has_value();
         });
-        // One that is lost waits for its next round.
-        if (is_whole && !has_changed(key, place.view)) continue;
-        std::ranges::move(check_place(key, place, now), std::back_inserter(all));
+        if (!is_whole || has_changed(key, place.view)) devices.insert(key.first);
     }
-    return all;
+    return devices;
 }
 
 /// It runs on the wrong side of another program, and does not get its place back.

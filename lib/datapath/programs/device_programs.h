@@ -89,8 +89,8 @@ public:
     std::set<IfIndex> devices() const;
     /// Compares the hooks of a device with what was attached, and puts back what is lost.
     std::vector<LostProgram> check(IfIndex device, Clock::time_point now);
-    /// The same for the hooks of all devices that have no event (tcx, netkit).
-    std::vector<LostProgram> check_silent(Clock::time_point now);
+    /// The devices to check: a hook without events (tcx, netkit) has changed, or a program is not there.
+    std::set<IfIndex> suspects() const;
 
     std::vector<ProgramStatus> status(Clock::time_point now) const;
 

@@ -3,13 +3,13 @@
 
 #include "datapath/bpf/abi.h"
 #include "datapath/programs/device_programs.h"
+#include "kernel/bpf/cpu_array.h"
 #include "kernel/bpf/load_program.h"
 #include "meter.skel.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
-#include <array>
 #include <span>
 #include <vector>
 
@@ -43,12 +43,6 @@ Result<AllBucketCounters> BucketMeter::read_all() const {
 
 namespace {
 
-Result<std::size_t> possible_cpus() {
-    const int cpus = libbpf_num_possible_cpus();
-    if (cpus < 0) return fail_errno(-cpus, "cannot read the number of CPUs");
-    return static_cast<std::size_t>(cpus);
-}
-
 BucketCounters sum_of(std::span<const teamo_bucket_counters> each) {
     BucketCounters sum;
     for (const auto& cpu : each) {
@@ -64,25 +58,20 @@ BucketCounters sum_of(std::span<const teamo_bucket_counters> each) {
 } // namespace
 
 Result<BucketCounters> read_bucket_counters(int map, std::uint8_t bucket) {
-    std::vector<teamo_bucket_counters> each(TEAMO_TRY(possible_cpus()));
+    const int cpus = libbpf_num_possible_cpus();
+    if (cpus < 0) return fail_errno(-cpus, "cannot read the number of CPUs");
+    std::vector<teamo_bucket_counters> each(static_cast<std::size_t>(cpus));
     const std::uint32_t key = bucket;
     if (bpf_map_lookup_elem(map, &key, each.data()) < 0) return fail_errno(errno, "cannot read a BPF map");
     return sum_of(each);
 }
 
-/// With one system call.
 Result<AllBucketCounters> read_all_bucket_counters(int map) {
-    const auto cpus = TEAMO_TRY(possible_cpus());
-    std::vector<teamo_bucket_counters> each(bucket_count * cpus);
-    std::array<std::uint32_t, bucket_count> keys{};
-    std::uint32_t next = 0, count = bucket_count;
-    // ENOENT: the end of the map.
-    if (bpf_map_lookup_batch(map, nullptr, &next, keys.data(), each.data(), &count, nullptr) < 0 &&
-        errno != ENOENT)
-        return fail_errno(errno, "cannot read a BPF map");
     AllBucketCounters all{};
-    for (std::size_t i = 0; i < count; ++i)
-        all[keys[i] % bucket_count] = sum_of(std::span(each).subspan(i * cpus, cpus));
+    TEAMO_TRY(read_cpu_array<teamo_bucket_counters>(
+        map, bucket_count, [&all](std::uint32_t bucket, std::span<const teamo_bucket_counters> each) {
+            all[bucket % bucket_count] = sum_of(each);
+        }));
     return all;
 }
 

@@ -74,20 +74,27 @@ void Balancing::reconfigure(const BalanceConfig& before) {
 
 /// For users: loads by bucket are smoothed, and with the team driver read only while the team is balanced.
 void Balancing::measure_rates() {
-    second_->after(rate_interval);
+    second_->about(rate_interval);
     if (tables_.mode != TransmitMode::hash) return;
     const auto counters = datapath().read_counters();
     if (!counters) return;
     const auto now = Clock::now();
     const double seconds = std::chrono::duration<double>(now - sent_at_.value_or(now)).count();
+    sending_ = !sent_at_;
     for (std::size_t slot = 0; slot < counters->size(); ++slot) {
         const auto sent = (*counters)[slot].tx_bytes;
         // Another device in the slot starts at its own count.
         const auto since = sent >= sent_by_slot_[slot] ? sent - sent_by_slot_[slot] : 0;
         if (seconds > 0) rates_[slot] = static_cast<double>(since) / seconds;
+        sending_ = sending_ || since != 0;
         sent_by_slot_[slot] = sent;
     }
     sent_at_ = now;
+    sent_since_ = sent_since_ || sending_;
+    if (sending_ && std::exchange(pausing_, false)) {
+        meter_ = LoadMeter{interval()};
+        measure();
+    }
 }
 
 /// Hash by CPU, on a datapath that detects pauses: buckets never move, but every flow may.
@@ -110,9 +117,12 @@ void Balancing::update_drains() {
 
 /// One interval: reads what each bucket has transmitted since the last one, and moves buckets if that pays.
 void Balancing::measure() {
-    interval_->after(interval());
+    interval_->about(interval());
     // Without balancing the team driver has no counters per bucket; they would need a program of ours.
     if (tables_.mode != TransmitMode::hash || (!config().on && !datapath().moves_in_gaps())) return;
+    const bool sent = std::exchange(sent_since_, sending_);
+    pausing_ = !sent && counted_ && loads_ == BucketLoads{} && interval() > rate_interval;
+    if (pausing_) return;
     read_queues();
     const auto counters = datapath().read_buckets();
     counted_ = counters.has_value();

@@ -50,6 +50,8 @@ public:
     /// ENODEV: the port does not carry.
     Result<> move(std::uint8_t bucket, Slot to, bool now);
     void freeze(bool frozen) { frozen_ = frozen; }
+    /// False: the ports have sent nothing in the last second.
+    bool is_sending() const { return sending_; }
 
     BalanceStatus status() const;
 
@@ -85,6 +87,8 @@ private:
     std::array<std::uint64_t, max_ports + 1> sent_by_slot_{};
     std::optional<Clock::time_point> sent_at_;
     std::array<double, max_ports + 1> rates_{}; ///< bytes per second; -1: not known yet
+    bool sending_ = true, sent_since_ = true;   ///< in the last second; since the loads were read last
+    bool pausing_ = false;                      ///< the loads are zero, and are not read
 
     LoadMeter meter_{interval()};
     BucketLoads loads_{};

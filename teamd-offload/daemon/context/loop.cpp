@@ -3,7 +3,12 @@
 
 #include <sys/inotify.h>
 
+#include <algorithm>
+
 namespace teamo {
+
+using namespace std::chrono_literals;
+
 namespace {
 
 /// `add`: an sd_event_add_*(), called with the arguments and the action.
@@ -36,7 +41,7 @@ Result<EventLoop> make_loop() {
 }
 
 Result<Timer> Timer::make(sd_event* loop, Action action) {
-    constexpr std::uint64_t accuracy = 1; // µs; the default would add up to 250 ms to a delay_up
+    constexpr std::uint64_t accuracy = 1; // µs; set() says it for each time
     const auto expired = [](sd_event_source*, std::uint64_t, void* kept) { return run<Timer>(kept); };
     auto timer =
         TEAMO_TRY(make_source<Timer>(loop, std::move(action), "cannot create a timer", sd_event_add_time,
@@ -47,9 +52,19 @@ Result<Timer> Timer::make(sd_event* loop, Action action) {
 }
 
 void Timer::at(std::chrono::steady_clock::time_point when) {
+    set(when, 1us); // the default would add up to 250 ms to a delay_up
+}
+
+void Timer::about(std::chrono::microseconds delay) {
+    const auto slack = std::min<std::chrono::microseconds>(delay / 2, 400ms);
+    set(std::chrono::steady_clock::now() + delay - slack, 2 * slack);
+}
+
+void Timer::set(std::chrono::steady_clock::time_point when, std::chrono::microseconds accuracy) {
     // steady_clock is CLOCK_MONOTONIC in libstdc++.
     const auto since = std::chrono::ceil<std::chrono::microseconds>(when.time_since_epoch());
     sd_event_source_set_time(source_.get(), static_cast<std::uint64_t>(since.count()));
+    sd_event_source_set_time_accuracy(source_.get(), static_cast<std::uint64_t>(accuracy.count()));
     sd_event_source_set_enabled(source_.get(), SD_EVENT_ONESHOT);
 }
 

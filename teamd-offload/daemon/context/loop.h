@@ -46,7 +46,12 @@ public:
 
     void at(std::chrono::steady_clock::time_point when);
     void after(std::chrono::microseconds delay) { at(std::chrono::steady_clock::now() + delay); }
+    /// At about that time, at most half the delay or 0.4 s off: all that wait so wake the process once.
+    void about(std::chrono::microseconds delay);
     void stop();
+
+private:
+    void set(std::chrono::steady_clock::time_point when, std::chrono::microseconds accuracy);
 };
 
 /// Runs its action with EPOLLIN, EPOLLOUT, EPOLLHUP, … of a descriptor, which it does not own.

@@ -19,11 +19,12 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto poll_interval = 250ms;     ///< each poll takes 0.2 ms of CPU with eight ports
+constexpr auto poll_interval = 1s;        ///< each poll takes 0.2 ms of CPU with eight ports
 constexpr auto slice_interval = 10ms;     ///< ports with many vectors are read one after the other
 constexpr auto lock_poll_interval = 20ms; ///< another team's daemon needs the lock for a few writes
 constexpr unsigned quick_lock_tries = 5;  ///< if it still holds the lock, it is probably stopped
-constexpr auto slow_poll_interval = 5s;   ///< cpuset partitions, other teams' claims: not reported, seldom
+constexpr auto slow_poll_interval = 5s;   ///< other teams' claims: not reported, seldom
+constexpr auto topology_interval = 10s;   ///< cpuset partitions, too; some files of each CPU
 /// The kernel reads XPS and RPS masks under RTNL, which would delay the response to a lost link.
 constexpr auto mask_poll_interval = 30s;
 constexpr auto vector_poll_interval = 1s; ///< of a port that is up and has no vectors; under RTNL, too
@@ -104,7 +105,10 @@ void Interrupts::poll() {
     refresh_next_masks();
     const auto ports = next_ports(cpus_changed || plan_due_);
     // Virtual devices have no queues; follow() reports a port that comes up.
-    timer_->after(next_port_ != 0 ? slice_interval : has_queues() ? poll_interval : slow_poll_interval);
+    if (next_port_ != 0)
+        timer_->after(slice_interval);
+    else
+        timer_->about(has_queues() ? poll_interval : slow_poll_interval);
     for (auto& port : ports) {
         if (cpus_changed) {
             port.stale = true;    // virtio_net rewrites its queues' masks then
@@ -167,7 +171,8 @@ void Interrupts::read_cpus() {
     auto online = read_file("/sys/devices/system/cpu/online", 65536);
     const bool changed = online && *online != online_;
     const auto now = Clock::now();
-    if (!changed && now - topology_at_ < slow_poll_interval) return;
+    const bool is_due = has_queues() && now - topology_at_ >= topology_interval;
+    if (!changed && !is_due && topology_at_ != Clock::time_point{}) return;
     auto topology = read_cpu_topology();
     if (!topology) return failure_(log_, Level::warning, "", topology.error().text);
     if (irqbalance_ && config().irqbalance) topology->keep_free(irqbalance_->banned_cpus());
@@ -202,7 +207,10 @@ void Interrupts::read(Followed& port) {
     if (link == nullptr || context_.is_replaced(port.index) || !must_read(port)) return;
     const auto netdev_queues = family_.read(port.index);
     auto read = read_port_interrupts(*link, netdev_queues ? *netdev_queues : NetdevQueues{});
-    if (!read) return; // the device is being removed, or its sysfs is not visible here
+    if (!read) { // the device is being removed, or its sysfs is not visible here
+        port.read_at = Clock::now();
+        return;
+    }
     if (port.came_up)
         if (const auto udev = read_udev_irq_policy(port.index); udev && *udev)
             port.udev = fmt::format("{} in {}", (*udev)->setting, (*udev)->file);

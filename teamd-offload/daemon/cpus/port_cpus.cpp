@@ -38,15 +38,18 @@ void PortCpus::follow(std::vector<Port> ports) {
 
 void PortCpus::poll() {
     if (followed_.empty()) return timer_->stop();
-    timer_->after(arrival_poll_interval);
-    read_load();
+    timer_->about(arrival_poll_interval);
+    const bool any_known =
+        std::ranges::any_of(interrupt_cpus_, [](const auto& entry) { return !entry.second.empty(); });
+    if (any_known) read_load();
     if (read_interrupts()) context_.request_pass();
 }
 
 /// True: something has changed.
 bool PortCpus::read_interrupts() {
     bool changed = false;
-    if (auto online = read_online_cpus(); online && *online != online_) {
+    const bool by_cpu = has(hash_fields_of(context_.config().runner), HashField::cpu);
+    if (auto online = by_cpu ? read_online_cpus() : fail(ENODATA, ""); online && *online != online_) {
         online_ = std::move(*online);
         changed = true;
     }

@@ -6,8 +6,9 @@
 
 namespace teamo {
 
-/// The longest delay until a lost link is detected; costs a hundred wake-ups per second.
-constexpr std::chrono::milliseconds poll_period{10};
+/// The longest delay until a lost link is detected; costs a hundred wake-ups per second. The second where the
+/// programs avoid such a port by themselves: the news can wait, and a flap is counted all the same.
+constexpr std::chrono::milliseconds poll_period{10}, slow_period{1000};
 
 Result<std::unique_ptr<CarrierMonitor>> CarrierMonitor::make(TeamContext& context) {
     std::unique_ptr<CarrierMonitor> monitor(new CarrierMonitor(context));
@@ -23,11 +24,15 @@ void CarrierMonitor::follow(const std::set<IfIndex>& ports) {
     for (const auto port : ports)
         if (const auto* link = context_.link(port); link != nullptr && events_are_late(*link))
             late.insert(port);
+    // The announcement of another active port cannot wait.
+    const bool could_wait =
+        std::exchange(can_wait_, context_.datapath->link_sight().sees && !context_.is_activebackup());
+    if (could_wait != can_wait_ && !polled_.empty()) poll_soon();
     if (!late.empty() && !std::exchange(decided_, true)) {
         const auto traced = trace();
         context_.log(Level::debug, traced ? "lost carriers are reported at once, by fentry programs"
                                           : fmt::format("lost carriers are polled every {} ms: {}",
-                                                        poll_period.count(), traced.error().text));
+                                                        period().count(), traced.error().text));
     }
     // A port that was reported as not running comes back with an event at once, because its queues restart
     // (qdisc_tx_changing).
@@ -91,6 +96,15 @@ void CarrierMonitor::poll(const std::set<IfIndex>& ports) {
     if (polled_.empty())
         timer_->stop();
     else if (idle)
+        poll_soon();
+}
+
+std::chrono::milliseconds CarrierMonitor::period() const { return can_wait_ ? slow_period : poll_period; }
+
+void CarrierMonitor::poll_soon() {
+    if (can_wait_)
+        timer_->about(slow_period);
+    else
         timer_->after(poll_period);
 }
 
@@ -106,7 +120,7 @@ void CarrierMonitor::poll_counts() {
         const bool went = losses && std::exchange(polled.losses, *losses) != *losses;
         (went ? seen.lost : seen.back).insert(port);
     }
-    timer_->after(poll_period);
+    poll_soon();
     report(seen);
 }
 

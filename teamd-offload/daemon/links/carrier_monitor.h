@@ -30,6 +30,8 @@ private:
     void report(const CarrierWatch::Changes& changes);
     void poll(const std::set<IfIndex>& ports);
     void poll_counts();
+    void poll_soon();
+    std::chrono::milliseconds period() const;
 
     struct Polled {
         CarrierCount count;
@@ -38,7 +40,8 @@ private:
     static Result<Polled> start_counting(const Link& link);
 
     TeamContext& context_;
-    bool decided_ = false; ///< programs or polling; false: no port has needed either yet
+    bool decided_ = false;  ///< programs or polling; false: no port has needed either yet
+    bool can_wait_ = false; ///< for news of a lost link, for a second
     std::optional<CarrierWatch> programs_;
     std::optional<Io> io_;
     std::map<IfIndex, Polled> polled_;

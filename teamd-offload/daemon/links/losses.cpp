@@ -10,8 +10,8 @@
 namespace teamo {
 namespace {
 
-/// Of the ports' own counters, which a request for each port reads.
-constexpr std::chrono::seconds errors_interval{1};
+/// Of the ports' own counters, which a request for each port reads; the second while no TCP segment is sent.
+constexpr std::chrono::seconds errors_interval{1}, rest_interval{5};
 
 } // namespace
 
@@ -66,8 +66,13 @@ std::optional<AllBucketCounters> Losses::read_buckets() {
     return std::nullopt;
 }
 
+bool Losses::errors_are_due(Clock::time_point now) const {
+    // The timers are not exact.
+    return now >= errors_read_ + (is_busy_ ? errors_interval : rest_interval) - LossDetector::tick;
+}
+
 void Losses::read_errors(Clock::time_point now) {
-    if (now < errors_read_ + errors_interval) return;
+    if (!errors_are_due(now)) return;
     errors_read_ = now;
     std::erase_if(errors_, [&](const auto& entry) { return !known_.contains(entry.first); });
     for (const auto& port : ports_)
@@ -126,8 +131,10 @@ void Losses::look() {
         judge(port, now);
 }
 
-void Losses::poll() {
-    if (!is_busy_) look();
+void Losses::poll(bool sending) {
+    const bool is_watched =
+        std::ranges::any_of(ports_, [](const Port& port) { return port.watch.has_value(); });
+    if (!is_busy_ && (sending || is_watched || errors_are_due(Clock::now()))) look();
 }
 
 void Losses::judge(const Port& port, Clock::time_point now) {

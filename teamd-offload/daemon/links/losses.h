@@ -31,8 +31,9 @@ public:
 
     /// The ports and the tables since the last pass.
     void follow(std::vector<Port> ports, const Tables& tables);
-    /// Call it once a second. While TCP segments are sent, it looks by itself, and more often.
-    void poll();
+    /// Call it once a second. While TCP segments are sent, it looks by itself, and more often. `sending`:
+    /// whether the ports have sent anything meanwhile.
+    void poll(bool sending);
     /// True if the port should be used only while no other can be.
     bool is_last(IfIndex port) const;
     LossStatus status(IfIndex port) const;
@@ -41,6 +42,7 @@ private:
     Losses(TeamContext& context, NetlinkSocket socket) : context_(context), socket_(std::move(socket)) {}
     void look();
     std::optional<AllBucketCounters> read_buckets();
+    bool errors_are_due(Clock::time_point now) const;
     void read_errors(Clock::time_point now);
     void read_drops();
     std::vector<LossSample> samples() const;

@@ -100,12 +100,13 @@ void ProgramWatch::report_others() {
     others_ = std::move(now);
 }
 
-void ProgramWatch::poll() {
+void ProgramWatch::poll(bool next) {
     const auto devices = context_.programs->devices();
     if (devices.empty()) return;
-    report(context_.programs->check_silent(Clock::now()));
-    changed_.insert(*std::next(devices.begin(), static_cast<std::ptrdiff_t>(++polled_ % devices.size())));
-    check_changed();
+    changed_.merge(context_.programs->suspects());
+    if (next)
+        changed_.insert(*std::next(devices.begin(), static_cast<std::ptrdiff_t>(++polled_ % devices.size())));
+    if (!changed_.empty() || patience_) check_changed();
 }
 
 void ProgramWatch::report(const std::vector<LostProgram>& lost) const {

@@ -22,8 +22,9 @@ class ProgramWatch {
 public:
     static Result<std::unique_ptr<ProgramWatch>> make(TeamContext& context);
 
-    /// Every second: what has no event (tcx, netkit), and one device after the other for lost events.
-    void poll();
+    /// Every second: what has no event (tcx, netkit); with `next` also one device after the other, for lost
+    /// events.
+    void poll(bool next);
 
     std::vector<ProgramStatus> status() const;
 

@@ -212,12 +212,14 @@ bool UpperDevices::update() {
     return true; // VLANs and bridges change what ports receive, also with the same addresses
 }
 
-bool UpperDevices::update_addresses() {
+bool UpperDevices::update_addresses(bool all) {
     auto* known = context_.observer->edit(context_.device.team);
     auto now = context_.control.read(context_.device.team);
+    if (known == nullptr || !now) return false; // tried again by the next poll
+    const bool is_same = now->promiscuity == known->promiscuity;
+    if (is_same && !all) return false;
     auto list = read_unicast_list(context_.device.team);
-    if (known == nullptr || !now || !list) return false; // tried again by the next poll
-    if (now->promiscuity == known->promiscuity && *list == unicast_list_) return false;
+    if (!list || (is_same && *list == unicast_list_)) return false;
     *known = std::move(*now);
     unicast_list_ = std::move(*list);
     return true;

@@ -69,8 +69,9 @@ public:
 
     /// Reads the team's addresses if the devices above it have changed. True: the devices have changed.
     bool update();
-    /// Reads the team's addresses now. True: they have changed.
-    bool update_addresses();
+    /// Reads the team's addresses now; not `all`: only if its promiscuity has changed, as by a macvlan in
+    /// another namespace. True: they have changed.
+    bool update_addresses(bool all = true);
 
     /// The team's unicast addresses besides its own.
     const std::vector<MacAddress>& unicast_list() const { return unicast_list_; }

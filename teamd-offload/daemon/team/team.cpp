@@ -16,6 +16,7 @@ namespace teamo {
 /// How often changes are polled that the kernel does not report: addresses above the team, settings of ports.
 /// A port may miss them as long as linkwatch may delay the report of a carrier.
 constexpr std::chrono::seconds unreported_interval{1};
+constexpr unsigned slow_polls = 5; ///< of those, each that many reads also what may wait
 
 /// How long a stop tries to restore what was refused.
 constexpr std::chrono::seconds restore_patience{2};
@@ -339,22 +340,23 @@ void Team::set_timer(bool again) {
 }
 
 void Team::poll_unreported() {
+    const bool all = polls_++ % slow_polls == 0;
     // What follows changes ports, so they must be known as they are.
     const auto events = context.observer->events_taken();
     const bool was_stale = context.observer->is_stale();
     context.observer->catch_up();
     const bool stale = was_stale || context.observer->events_taken() != events;
-    subsystems.losses->poll();
+    subsystems.losses->poll(subsystems.balancing->is_sending());
     ports.poll_guard();
-    subsystems.program_watch->poll();
-    const bool settings = ports.update_unreported();
+    subsystems.program_watch->poll(all);
+    const bool settings = all && ports.update_unreported();
     // The team driver sets the addresses of its ports itself.
-    const bool addresses = !context.datapath->kernel_manages_ports() && uppers.update_addresses();
+    const bool addresses = !context.datapath->kernel_manages_ports() && uppers.update_addresses(all);
     const bool refused = ports.has_unattached() || subsystems.lacp_frames->has_refused();
     const bool found = ports.find_awaited();
     const bool free = ports.poll_refused();
     if (stale || settings || addresses || refused || found || free) pass_soon_->soon();
-    poll_timer_->after(unreported_interval);
+    poll_timer_->about(unreported_interval);
 }
 
 /// Events that are read here do not wake the loop any more, so the pass for them runs here.

@@ -89,6 +89,7 @@ private:
     std::optional<Timer> timer_;        ///< the next deadline of a part
     std::optional<Timer> poll_timer_;   ///< for changes that the kernel does not report
     std::optional<Io> datapath_events_;
+    unsigned polls_ = 0;       ///< poll_unreported()
     bool made_device_ = false; ///< by this process: a failed start removes it again
 };
 

@@ -33,7 +33,7 @@ void expect_flap_seen(const Cabling& wires, const TeamUnderTest& team, milliseco
 
 TEST(CarrierMonitor, sees_every_flap) {
     const Cabling wires(2, FarSide::open, LinkEvents::delayed);
-    const TeamUnderTest team(loadbalance(2));
+    const TeamUnderTest team(team_config(activebackup, ports_object(2)));
     const int before = losses(team);
     const auto lengths = {0ms, 1ms, 3ms, 8ms, 10ms, 12ms, 30ms, 100ms, 0ms, 0ms};
     for (const auto length : lengths)
@@ -87,9 +87,20 @@ TEST(CarrierMonitor, sleeps_if_events_are_not_delayed) {
     EXPECT_TRUE(eventually("asleep", [&] { return asleep(team); }));
 }
 
+TEST(CarrierMonitor, wakes_a_team_at_rest_once_a_second) {
+    const Cabling wires(2, FarSide::open, LinkEvents::delayed);
+    const TeamUnderTest team(loadbalance(2));
+    ASSERT_TRUE(team.await_link("eth1"));
+    EXPECT_TRUE(eventually("ten wakings in five seconds at most", [&] {
+        const auto before = sleeps(team);
+        std::this_thread::sleep_for(5s);
+        return sleeps(team) <= before + 10;
+    }));
+}
+
 TEST(CarrierMonitor, polls_only_ports_with_a_carrier) {
     const Cabling wires(2, FarSide::open, LinkEvents::delayed);
-    const TeamUnderTest team(loadbalance(2), {"-g"});
+    const TeamUnderTest team(team_config(activebackup, ports_object(2)), {"-g"});
     ASSERT_TRUE(team.await_link("eth1"));
     // If the kernel supports fentry programs, the daemon does not poll.
     const bool polls = team.log().find("lost carriers are polled") != std::string::npos;
