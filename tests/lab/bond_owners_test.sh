@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# Bonds that NetworkManager, systemd-networkd and ifupdown made, with a VLAN on top: the unit without a file attaches to
-# each, in whatever order the two start, follows what the owner does, and leaves the bond as it was. Each round is as
-# after a boot: there is no bond and no daemon.
+# Bonds that systemd-networkd, NetworkManager, dracut and ifupdown made, with a VLAN on top: the unit without a file
+# attaches to each, in whatever order the two start, follows what the owner does, and leaves the bond as it was.
+# Each round is as after a boot: there is no bond and no daemon.
 #
-# lab: bond_owners_test.sh in -k newest -p 3 -s, 200 s, long
-# lab: bond_owners_test.sh in -k 6.1 -s, 200 s, long
+# lab: bond_owners_test.sh in -k newest -p 3 -s, 280 s, long
+# lab: bond_owners_test.sh in -k 6.1 -s, 280 s, long
 set -euo pipefail
 . "${BASH_SOURCE%/*}/unit.sh"
 unit=teamd-offload@bond0.service
@@ -124,6 +124,21 @@ owner_down() {
     ! ip link show bond0 >/dev/null 2>&1 || ip link del bond0
 }
 own NetworkManager 802.3ad layer2+3
+
+# ---- dracut (nm-run.sh): NetworkManager in the initramfs configures what the kernel's command line says, and ends
+watched="-u nm-initrd -u NetworkManager"
+generator=/usr/libexec/nm-initrd-generator
+[ -x $generator ] || generator=/usr/lib/NetworkManager/nm-initrd-generator # Debian 12
+active() { [ "$(nmcli -g GENERAL.STATE connection show "$1" 2>/dev/null)" = activated ]; }
+owner_up() {
+    $generator -- bond=bond0:a1,a2:mode=802.3ad,miimon=100,lacp_rate=fast,xmit_hash_policy=layer2+3 vlan=bond0.7:bond0 \
+        ip=10.9.0.1:::24::bond0:none ip=10.7.0.1:::24::bond0.7:none &&
+        systemd-run --quiet --wait --unit nm-initrd NetworkManager --configure-and-quit=initrd --no-daemon
+}
+# The NetworkManager of the system takes the bond over, with the profiles of the first.
+owner_again() { systemctl start NetworkManager && await 30 active bond0 && await 30 active bond0.7; }
+owner_down() { systemctl stop NetworkManager; rm -rf /run/NetworkManager; ip link del bond0; }
+own dracut 802.3ad layer2+3
 
 # ---- ifupdown
 watched="-u networking"
