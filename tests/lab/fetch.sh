@@ -82,8 +82,12 @@ fetch "$own" tools busybox-static
 ln -sf "$(cd "$cache/tools" && find . -path '*bin/busybox' -type f | head -n 1)" "$cache/tools/busybox"
 # Never installed: as a service it would move the interrupts of this machine.
 fetch "$own" irqbalance irqbalance
-# Likewise the network managers and ifupdown; networkd is part of the systemd package.
-fetch "$own" network-managers udev network-manager libnm0 libndp0 ifupdown ifenslave vlan isc-dhcp-client
+# Likewise the network managers and ifupdown; networkd is part of the systemd package. netplan is a program for Python, and
+# its packages have other names since Debian 13.
+netplan=(netplan.io netplan-generator libnetplan1 python3-netplan python3-cffi-backend)
+[ "$own" != bookworm ] || netplan=(netplan.io libnetplan0 python3-netifaces python3-dbus)
+fetch "$own" network-managers udev network-manager libnm0 libndp0 ifupdown ifenslave vlan isc-dhcp-client \
+    "${netplan[@]}" python3-yaml python3-rich
 # QEMU has igb, and an e1000e that reports a lost link, since 8.0: Debian 12's is older, so that of its backports is used,
 # with the libraries of the machine's own QEMU.
 [ "$own" = bookworm ] || exit 0
