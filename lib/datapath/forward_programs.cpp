@@ -12,6 +12,7 @@
 #include <arpa/inet.h>
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
+#include <fcntl.h>
 #include <sys/mman.h>
 
 #include <algorithm>
@@ -37,8 +38,8 @@ static_assert(bucket_count == TEAMO_BUCKETS && max_ports + 1 == TEAMO_SLOTS);
 
 using Skeleton = Handle<teamo_forward, teamo_forward__destroy>;
 
-Result<> write(const bpf_map* map, std::uint32_t key, const void* value) {
-    if (bpf_map_update_elem(bpf_map__fd(map), &key, value, BPF_ANY) < 0)
+Result<> write(const UniqueFd& map, std::uint32_t key, const void* value) {
+    if (bpf_map_update_elem(map.get(), &key, value, BPF_ANY) < 0)
         return fail_errno(errno, "cannot write a BPF map");
     return {};
 }
@@ -82,13 +83,42 @@ std::uint64_t now_in_nanoseconds() {
 
 } // namespace
 
+/// Descriptors of its own for what was loaded: libbpf's object takes 150 kB. Empty: it was not loaded.
 struct ForwardPrograms::Loaded {
-    Skeleton skeleton;
+    Loaded(const teamo_forward& from, teamo_exit its_exit, teamo_link_reading its_reading)
+        : exit(its_exit), reading(its_reading) {
+        const auto& maps = from.maps;
+        const auto& programs = from.progs;
+        const auto map = [](const bpf_map* one) { return own(bpf_map__fd(one)); };
+        const auto program = [](const bpf_program* one) { return own(bpf_program__fd(one)); };
+        team = map(maps.teamo_team);
+        live = map(maps.teamo_live);
+        devices = map(maps.teamo_devices);
+        there = map(maps.teamo_there);
+        drains = map(maps.teamo_drains);
+        cpu_slots = map(maps.teamo_cpu_slots);
+        last_sent = map(maps.teamo_last_sent);
+        buckets = map(maps.teamo_buckets);
+        bucket_counters = map(maps.teamo_bucket_counters);
+        port_counters = map(maps.teamo_port_counters);
+        transmit = program(programs.teamo_transmit);
+        receive = program(programs.teamo_receive);
+        recheck = program(programs.teamo_recheck);
+        avoid_lost_link = program(programs.teamo_avoid_lost_link);
+        send_by_backup = program(programs.teamo_send_by_backup);
+        hand_in = program(programs.teamo_hand_in);
+        learn_device = program(programs.teamo_learn_device);
+    }
+
+    teamo_exit exit;
+    teamo_link_reading reading;
+    UniqueFd team, live, devices, there, drains, cpu_slots, last_sent, buckets, bucket_counters,
+        port_counters;
+    UniqueFd transmit, receive, recheck, avoid_lost_link, send_by_backup, hand_in, learn_device;
     std::optional<Entries> entries;
-    teamo_exit exit = TEAMO_EXIT_REDIRECT;
-    teamo_link_reading reading = TEAMO_LINKS_UNSEEN;
-    const auto& maps() const { return skeleton->maps; }
-    int learn_device() const { return bpf_program__fd(skeleton->progs.teamo_learn_device); }
+
+private:
+    static UniqueFd own(int fd) { return UniqueFd(fd < 0 ? -1 : ::fcntl(fd, F_DUPFD_CLOEXEC, 0)); }
 };
 
 namespace {
@@ -133,39 +163,36 @@ ForwardPrograms::ForwardPrograms(ForwardPrograms&&) noexcept = default;
 ForwardPrograms::~ForwardPrograms() = default;
 
 Result<ForwardPrograms> ForwardPrograms::load(teamo_exit exit, bool by_cpu, const teamo_bonding& bonding) {
-    auto loaded = std::make_unique<Loaded>();
-    loaded->exit = exit;
+    Skeleton skeleton;
+    auto used = TEAMO_LINKS_UNSEEN;
     // The best that this kernel accepts.
     Result<> done;
     for (const auto reading : {TEAMO_LINKS_READ, TEAMO_LINKS_PROBED, TEAMO_LINKS_UNSEEN}) {
         // What names a slave reads bonding's memory as well.
         if (exit == TEAMO_EXIT_STEER && reading == TEAMO_LINKS_UNSEEN) break;
-        loaded->reading = reading;
+        used = reading;
         done = load_programs("the BPF datapath",
-                             [&] { return load_forward(loaded->skeleton, exit, by_cpu, bonding, reading); });
+                             [&] { return load_forward(skeleton, exit, by_cpu, bonding, reading); });
         if (done) break;
     }
     if (!done) return tl::unexpected(std::move(done.error()));
-    loaded->entries.emplace(TEAMO_TRY(Entries::open(bpf_map__fd(loaded->maps().teamo_buckets))));
+    auto loaded = std::make_unique<Loaded>(*skeleton, exit, used);
+    loaded->entries.emplace(TEAMO_TRY(Entries::open(loaded->buckets.get())));
     return ForwardPrograms(std::move(loaded));
 }
 
-int ForwardPrograms::transmit() const { return bpf_program__fd(loaded_->skeleton->progs.teamo_transmit); }
-int ForwardPrograms::receive() const { return bpf_program__fd(loaded_->skeleton->progs.teamo_receive); }
-int ForwardPrograms::recheck() const { return bpf_program__fd(loaded_->skeleton->progs.teamo_recheck); }
-int ForwardPrograms::send_by_backup() const {
-    return bpf_program__fd(loaded_->skeleton->progs.teamo_send_by_backup);
-}
-int ForwardPrograms::hand_in() const { return bpf_program__fd(loaded_->skeleton->progs.teamo_hand_in); }
-int ForwardPrograms::avoid_lost_link() const {
-    return bpf_program__fd(loaded_->skeleton->progs.teamo_avoid_lost_link);
-}
+int ForwardPrograms::transmit() const { return loaded_->transmit.get(); }
+int ForwardPrograms::receive() const { return loaded_->receive.get(); }
+int ForwardPrograms::recheck() const { return loaded_->recheck.get(); }
+int ForwardPrograms::avoid_lost_link() const { return loaded_->avoid_lost_link.get(); }
+int ForwardPrograms::send_by_backup() const { return loaded_->send_by_backup.get(); }
+int ForwardPrograms::hand_in() const { return loaded_->hand_in.get(); }
 
 bool ForwardPrograms::see_links() const { return loaded_->reading != TEAMO_LINKS_UNSEEN; }
 
 Result<> ForwardPrograms::write_live(const LiveSlots& slots) {
     const teamo_live live{.tx = slots.transmit, .rx = slots.receive, .standby = abi_of(slots.standby)};
-    return write(loaded_->maps().teamo_live, 0, &live);
+    return write(loaded_->live, 0, &live);
 }
 
 /// The tables decide alone about a device that cannot be learned.
@@ -181,15 +208,15 @@ Result<> ForwardPrograms::write_devices(const Tables& now, const Tables& next, b
             continue;
         teamo_device device{};
         if (learns) {
-            TEAMO_TRY(write(loaded_->maps().teamo_devices, slot, &device));
+            TEAMO_TRY(write(loaded_->devices, slot, &device));
             if (note_device(slot, next.ports[slot])) learn_device(next.ports[slot]);
         }
         if (!next.ports[slot]) continue;
-        if (bpf_map_lookup_elem(bpf_map__fd(loaded_->maps().teamo_devices), &slot, &device) < 0)
+        if (bpf_map_lookup_elem(loaded_->devices.get(), &slot, &device) < 0)
             return fail_errno(errno, "cannot read a BPF map");
         device.waits = (next.waits & mask) != 0 ? 1 : 0;
         device.losses = next.carrier_losses[slot];
-        TEAMO_TRY(write(loaded_->maps().teamo_devices, slot, &device));
+        TEAMO_TRY(write(loaded_->devices, slot, &device));
     }
     return {};
 }
@@ -197,9 +224,8 @@ Result<> ForwardPrograms::write_devices(const Tables& now, const Tables& next, b
 /// False if there is no such device: the programs do not use the slot then.
 bool ForwardPrograms::note_device(std::uint32_t slot, IfIndex port) const {
     const auto index = static_cast<std::uint32_t>(port.value);
-    if (port && bpf_map_update_elem(bpf_map__fd(loaded_->maps().teamo_there), &slot, &index, BPF_ANY) == 0)
-        return true;
-    static_cast<void>(bpf_map_delete_elem(bpf_map__fd(loaded_->maps().teamo_there), &slot));
+    if (port && bpf_map_update_elem(loaded_->there.get(), &slot, &index, BPF_ANY) == 0) return true;
+    static_cast<void>(bpf_map_delete_elem(loaded_->there.get(), &slot));
     return false;
 }
 
@@ -216,7 +242,7 @@ void ForwardPrograms::learn_device(IfIndex port) const {
     run.data_size_in = packet.size();
     run.ctx_in = &context;
     run.ctx_size_in = sizeof context;
-    static_cast<void>(bpf_prog_test_run_opts(loaded_->learn_device(), &run));
+    static_cast<void>(bpf_prog_test_run_opts(loaded_->learn_device.get(), &run));
 }
 
 Result<> ForwardPrograms::write_team(const Tables& tables) {
@@ -230,14 +256,14 @@ Result<> ForwardPrograms::write_team(const Tables& tables) {
     for (std::size_t slot = 0; slot < tables.ports.size(); ++slot)
         team.port_ifindex[slot] = tables.ports[slot].value;
     team.port_protocol = htons(tables.port_protocol);
-    return write(loaded_->maps().teamo_team, 0, &team);
+    return write(loaded_->team, 0, &team);
 }
 
 Result<> ForwardPrograms::write_drains(const Tables& now, const Tables& next, bool all) {
     for (std::uint32_t slot = 0; slot < next.drain.size(); ++slot) {
         if (!all && now.drain[slot] == next.drain[slot]) continue;
         const auto nanoseconds = static_cast<std::uint64_t>(next.drain[slot].count());
-        TEAMO_TRY(write(loaded_->maps().teamo_drains, slot, &nanoseconds));
+        TEAMO_TRY(write(loaded_->drains, slot, &nanoseconds));
     }
     return {};
 }
@@ -251,7 +277,7 @@ Result<> ForwardPrograms::write_cpu_slots(const Tables& now, const Tables& next,
     for (std::uint32_t cpu = 0; cpu < cpus; ++cpu) {
         const auto slot = slot_of(next, cpu);
         if (!all && slot_of(now, cpu) == slot) continue;
-        TEAMO_TRY(write(loaded_->maps().teamo_cpu_slots, cpu, &slot.value));
+        TEAMO_TRY(write(loaded_->cpu_slots, cpu, &slot.value));
     }
     return {};
 }
@@ -260,7 +286,7 @@ Result<> ForwardPrograms::write_buckets(const Tables& now, const Tables& next, b
     // Counts the gap from now on: earlier packets were not timed.
     const auto start_gap = [this](std::uint32_t bucket) {
         const auto time = now_in_nanoseconds();
-        return write(loaded_->maps().teamo_last_sent, bucket, &time);
+        return write(loaded_->last_sent, bucket, &time);
     };
     for (std::uint32_t bucket = 0; bucket < next.buckets.size(); ++bucket) {
         const bool begins = next.leaving[bucket] && now.leaving[bucket] != next.leaving[bucket];
@@ -291,11 +317,11 @@ bool ForwardPrograms::has_moved(std::uint8_t bucket) const {
 }
 
 Result<BucketCounters> ForwardPrograms::read_bucket(std::uint8_t bucket) {
-    return read_bucket_counters(bpf_map__fd(loaded_->maps().teamo_bucket_counters), bucket);
+    return read_bucket_counters(loaded_->bucket_counters.get(), bucket);
 }
 
 Result<AllBucketCounters> ForwardPrograms::read_buckets() {
-    return read_all_bucket_counters(bpf_map__fd(loaded_->maps().teamo_bucket_counters));
+    return read_all_bucket_counters(loaded_->bucket_counters.get());
 }
 
 Result<> ForwardPrograms::apply(const Tables& tables) {
@@ -335,7 +361,7 @@ Result<std::array<PortCounters, max_ports + 1>> ForwardPrograms::read_counters()
             sum.rx_left += cpu.rx_left;
         }
     };
-    TEAMO_TRY(read_cpu_array<teamo_counters>(bpf_map__fd(loaded_->maps().teamo_port_counters),
+    TEAMO_TRY(read_cpu_array<teamo_counters>(loaded_->port_counters.get(),
                                              static_cast<std::uint32_t>(counters.size()), add));
     return counters;
 }
