@@ -18,11 +18,11 @@ _teamd_offload() {
         -l|--log-output) mapfile -t COMPREPLY < <(compgen -W "stdout stderr syslog" -- "$current"); return ;;
         --datapath) mapfile -t COMPREPLY < <(compgen -W "auto team bond bpf" -- "$current"); return ;;
         -t|--team-dev) mapfile -t COMPREPLY < <(compgen -W "$(_teamd_offload_teams)" -- "$current"); return ;;
-        -L|--lacp-directory) mapfile -t COMPREPLY < <(compgen -d -- "$current"); return ;;
+        -L|--lacp-directory|--config-directory) mapfile -t COMPREPLY < <(compgen -d -- "$current"); return ;;
         -c|--config|-Z|--zmq-enable) COMPREPLY=(); return ;;
     esac
     mapfile -t COMPREPLY < <(compgen -W "--help --daemonize --kill --check --config-file --config --pid-file --debug
         --log-output --force-recreate --take-over --no-quit-destroy --team-dev --no-ports --dbus-enable --zmq-enable
-        --usock-enable --usock-disable --attach --or-attach --dry-run --metrics-file --datapath --lacp-directory --version" -- "$current")
+        --usock-enable --usock-disable --all --config-directory --attach --or-attach --dry-run --metrics-file --datapath --lacp-directory --version" -- "$current")
 }
 complete -F _teamd_offload teamd-offload

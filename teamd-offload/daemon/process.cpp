@@ -23,7 +23,6 @@ bool has(cap_t set, cap_value_t capability) {
 }
 
 constexpr int start_patience_ms = 20'000;
-constexpr std::chrono::milliseconds dying_patience{500};
 
 std::optional<pid_t> pid_in(const std::string& path) {
     const auto content = read_file(path, 64);
@@ -113,9 +112,8 @@ std::optional<pid_t> running_by(const std::string& path) {
     return lives ? pid : std::nullopt;
 }
 
-Result<PidFile> PidFile::take(std::string path) {
-    // A daemon that was just killed holds the lock until the kernel has closed its files: wait for that.
-    const auto deadline = std::chrono::steady_clock::now() + dying_patience;
+Result<PidFile> PidFile::take(std::string path, std::chrono::milliseconds patience) {
+    const auto deadline = std::chrono::steady_clock::now() + patience;
     while (true) {
         auto lock = running_by(path) ? std::nullopt : TEAMO_TRY(LockFile::try_take(lock_of(path)));
         if (lock) {

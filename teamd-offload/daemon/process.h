@@ -30,8 +30,10 @@ void report_start(UniqueFd parent, int status);
 /// lock, not the PID, shows that a daemon runs.
 class PidFile {
 public:
-    /// Takes the lock. EEXIST: another daemon has the team.
-    static Result<PidFile> take(std::string path);
+    /// Takes the lock. A daemon that was just killed holds it until the kernel has closed its files: waits so
+    /// long for that. EEXIST: another daemon has the team.
+    static Result<PidFile> take(std::string path,
+                                std::chrono::milliseconds patience = std::chrono::milliseconds{500});
     /// Writes the PID of this process. Call it when the team is certain to be ours: until then the file may
     /// be that of a teamd that was not recognized. The destructor removes the file.
     Result<> write();

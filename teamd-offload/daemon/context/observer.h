@@ -1,31 +1,43 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Keeps a copy of the kernel's devices. It subscribes to the events before it first reads all devices, so
-// that no change is missed; after an overrun it reads all devices again.
+// The devices as one team sees them: of the machine's, those that concern it.
 #pragma once
 
+#include "daemon/context/device_table.h"
 #include "daemon/context/log.h"
-#include "daemon/context/loop.h"
-#include "kernel/netlink/links.h"
-#include "kernel/netlink/netlink_socket.h"
 
 #include <functional>
 #include <memory>
 #include <set>
+#include <string>
 #include <utility>
 
 namespace teamo {
 
+/// Which devices concern a team.
+struct Interest {
+    bool all = false;              ///< each one
+    std::string team{};            ///< what has the mark of a port of this team
+    std::set<IfIndex> devices{};   ///< these, and what is on them or a part of them
+    std::set<std::string> names{}; ///< what has one of these names, or gets or loses it
+    bool operator==(const Interest&) const = default;
+};
+
 class Observer {
 public:
-    /// Reads all devices. After listen(), `changed` is called after every batch of events.
-    static Result<std::unique_ptr<Observer>> make(const Log& log, std::function<void()> changed);
+    /// `changed` is called after listen() when events concern it; until follow() all do. `log` and `table`
+    /// must outlive it.
+    static Result<std::unique_ptr<Observer>> make(DeviceTable& table, const Log& log,
+                                                  std::function<void()> changed);
+    ~Observer();
+    Observer(const Observer&) = delete;
+    Observer& operator=(const Observer&) = delete;
 
-    Result<> listen(sd_event* loop);
+    void listen() { listens_ = true; }
+    void follow(Interest interest) { interest_ = std::move(interest); }
 
     /// Reads the events in the queue, without calling `changed`; for decisions that need the current state.
     void catch_up();
-
     /// Reads all devices again. For changes without an event: names and marks of a device that is down
     /// (net/core/dev.c: netdev_state_change). catch_up() tries again after a failure.
     Result<> refresh();
@@ -34,7 +46,7 @@ public:
     /// The device that has this name or this alternative name now; nullptr: there is none.
     const Link* find_now(std::string_view name);
     /// Whether events were lost and the devices could not be read since.
-    bool is_stale() const { return stale_; }
+    bool is_stale() const { return table_.stale_; }
 
     /// Reads the events in the queue, reads these devices again, then calls `changed`.
     void reread(const std::set<IfIndex>& devices);
@@ -42,7 +54,7 @@ public:
     /// reads them again and calls it again, since the carrier may be back by now.
     void lost_carrier(const std::set<IfIndex>& devices);
 
-    const Links& links() const { return links_; }
+    const Links& links() const { return table_.links(); }
     /// Devices that were removed since the last call. One of them may exist again: the index came back with
     /// another device, or with the same one from another namespace.
     std::set<IfIndex> take_removed() { return std::exchange(removed_, {}); }
@@ -51,26 +63,35 @@ public:
     void forget_removed(IfIndex device) { removed_.erase(device); }
     /// Whether events were lost since the last call, so that removed devices may be missing above.
     bool take_gap() { return std::exchange(gap_, false); }
-    /// The number of events read so far.
+    /// The number of events read so far that concern it.
     std::uint64_t events_taken() const { return events_taken_; }
     /// To record a change that this process has just made, before its event arrives; nullptr: no such device.
-    Link* edit(IfIndex index);
+    Link* edit(IfIndex index) { return table_.edit(index); }
+
+    // By the machine, of each event that was read.
+    void note(const Link* before, const Link& now);
+    void note_ipv6(const Link& link);
+    void note_removed(const Link& link);
+    void note_missing(const Link& link);
+    void note_gap();
+    /// Calls `changed` if there was one that nobody has asked for.
+    void tell();
 
 private:
-    Observer(NetlinkSocket events, LinkControl control, const Log& log, std::function<void()> changed)
-        : events_(std::move(events)), control_(std::move(control)), log_(log), changed_(std::move(changed)) {}
-    void take(const nlmsghdr* message);
+    Observer(DeviceTable& table, const Log& log, std::function<void()> changed)
+        : table_(table), log_(log), changed_(std::move(changed)) {}
+    bool concerns(const Link& link) const;
+    void count();
 
-    NetlinkSocket events_;
-    LinkControl control_;
+    DeviceTable& table_;
     const Log& log_;
     std::function<void()> changed_;
-    Links links_;
-    std::set<IfIndex> to_reread_; ///< devices whose last event may be outdated
+    Interest interest_{.all = true};
+    bool listens_ = false;
     std::set<IfIndex> removed_;
-    bool stale_ = false, gap_ = false;
+    bool gap_ = false;
     std::uint64_t events_taken_ = 0;
-    std::optional<Io> io_;
+    std::uint64_t told_ = 0; ///< events_taken_ when the team had last seen all
 };
 
 } // namespace teamo

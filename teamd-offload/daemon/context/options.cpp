@@ -61,6 +61,11 @@ void add_ours(CLI::App& app, Options& options) {
     app.add_flag("--attach", options.attach,
                  "Steer the bond of that name, which another program made, in its own mode");
     app.add_flag("--or-attach", options.or_attach, "The same if the configuration file does not exist");
+    auto* all = app.add_flag("--all", options.all, "Run the teams of all files NAME.conf in one process");
+    app.add_option("--config-directory", options.folder, "The directory of these files")
+        ->type_name("DIRECTORY")
+        ->capture_default_str()
+        ->needs(all);
     const std::map<std::string, DatapathChoice> datapaths{{"auto", DatapathChoice::automatic},
                                                           {"team", DatapathChoice::team},
                                                           {"bpf", DatapathChoice::bpf},
@@ -77,6 +82,10 @@ void add_ours(CLI::App& app, Options& options) {
     app.add_option_function<std::string>(
            "-L,--lacp-directory", [](const std::string&) {}, "Ignored; accepted for SONiC's scripts")
         ->type_name("DIRECTORY");
+    for (const auto* other :
+         {"--team-dev", "--config-file", "--config", "--pid-file", "--attach", "--or-attach",
+          "--metrics-file", "--daemonize", "--kill", "--check", "--dry-run"})
+        all->excludes(app.get_option(other));
 }
 
 } // namespace

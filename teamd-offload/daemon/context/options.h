@@ -27,6 +27,8 @@ struct Options {
     bool no_ports = false;        ///< do not add the configured ports
     bool attach = false;          ///< to a bond that another program made
     bool or_attach = false;       ///< the same if there is no configuration file
+    bool all = false;             ///< the teams of all files in `folder`
+    std::string folder = "/etc/teamd-offload";
     bool dbus = false, usock = true;
     std::optional<std::string> zmq_address;
     std::optional<DatapathChoice> datapath;

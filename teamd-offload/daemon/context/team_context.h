@@ -21,6 +21,7 @@ struct TeamContext {
     Options options;
     Log& log;
     sd_event* loop;
+    DeviceTable& table;
     std::function<void()> changed; ///< called when the set of ports that carry changes
     LinkControl control;
     Ethtool ethtool;

@@ -59,7 +59,12 @@ void CarrierMonitor::follow(const std::set<IfIndex>& ports) {
 }
 
 Result<> CarrierMonitor::trace() {
-    auto programs = TEAMO_TRY(CarrierWatch::open());
+    // The kernel does not change its mind, and each attempt reads all its types.
+    static std::optional<Error> refused;
+    if (refused) return tl::unexpected(*refused);
+    auto opened = CarrierWatch::open();
+    if (!opened && !is_passing(opened.error())) refused = opened.error();
+    auto programs = TEAMO_TRY(std::move(opened));
     io_ = TEAMO_TRY(Io::make(context_.loop, programs.fd(), EPOLLIN, Priority::link,
                              [this](std::uint32_t) { report(programs_->receive()); }));
     programs_ = std::move(programs);

@@ -212,6 +212,20 @@ bool UpperDevices::update() {
     return true; // VLANs and bridges change what ports receive, also with the same addresses
 }
 
+std::set<IfIndex> UpperDevices::all() const {
+    std::set<IfIndex> found;
+    for (const auto& [index, flags] : uppers_)
+        if (index) found.insert(index);
+    for (std::size_t before = 0; found.size() != before;) {
+        before = found.size();
+        for (const auto& [index, link] : context_.links()) {
+            if (found.contains(link.lower) && !link.lower_elsewhere) found.insert(index);
+            if (found.contains(index) && link.master) found.insert(link.master);
+        }
+    }
+    return found;
+}
+
 bool UpperDevices::update_addresses(bool all) {
     auto* known = context_.observer->edit(context_.device.team);
     auto now = context_.control.read(context_.device.team);

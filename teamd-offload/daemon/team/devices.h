@@ -73,6 +73,8 @@ public:
     /// another namespace. True: they have changed.
     bool update_addresses(bool all = true);
 
+    /// All devices above the team.
+    std::set<IfIndex> all() const;
     /// The team's unicast addresses besides its own.
     const std::vector<MacAddress>& unicast_list() const { return unicast_list_; }
 

@@ -39,12 +39,13 @@ Result<> Subsystems::make(TeamContext& context, std::function<lacp::System*()> l
 }
 
 Result<std::unique_ptr<Team>> Team::start(Configuration configuration, Options options, Log& log,
-                                          sd_event* loop, std::function<void()> changed,
+                                          sd_event* loop, DeviceTable& table, std::function<void()> changed,
                                           std::function<void(Error)> failed) {
+    table.catch_up();
+    const auto& links = table.links();
     auto control = TEAMO_TRY(LinkControl::open());
     auto ethtool = TEAMO_TRY(Ethtool::open());
     auto frames = TEAMO_TRY(PacketSocket::open());
-    const auto links = TEAMO_TRY(control.read_all());
     const auto& config = configuration.team;
     const auto* existing = options.force_recreate ? nullptr : find_team(links, config.device);
     if (withholds_carrier(config.runner) && existing != nullptr && existing->kind != bond_kind)
@@ -59,6 +60,7 @@ Result<std::unique_ptr<Team>> Team::start(Configuration configuration, Options o
                                          .options = std::move(options),
                                          .log = log,
                                          .loop = loop,
+                                         .table = table,
                                          .changed = std::move(changed),
                                          .control = std::move(control),
                                          .ethtool = std::move(ethtool),
@@ -75,7 +77,7 @@ Result<std::unique_ptr<Team>> Team::start(Configuration configuration, Options o
 
 Result<> Team::open() {
     auto* loop = context.loop;
-    context.observer = TEAMO_TRY(Observer::make(context.log, [this] { pass(); }));
+    context.observer = TEAMO_TRY(Observer::make(context.table, context.log, [this] { pass(); }));
     pass_soon_ = TEAMO_TRY(Deferred::make(loop, Priority::link, [this] { pass(); }));
     timer_ = TEAMO_TRY(Timer::make(loop, [this] { pass(); }));
     poll_timer_ = TEAMO_TRY(Timer::make(loop, [this] { poll_unreported(); }));
@@ -101,7 +103,8 @@ Result<> Team::open() {
             pass_soon_->soon();
         }));
     }
-    return context.observer->listen(loop);
+    context.observer->listen();
+    return {};
 }
 
 /// The device of an earlier daemon, to be adopted. None: a new device can be made, leftovers are cleared.
@@ -163,7 +166,8 @@ Result<> Team::make_device() {
     context.device = *device;
     made_device_ = true;
     journal.edit().making = false;
-    TEAMO_TRY(context.observer->refresh());
+    for (const auto made : {device->team, device->inner})
+        if (made) static_cast<void>(context.observer->read_now(made));
     if (context.team() == nullptr)
         return fail(ENODEV, fmt::format("device {} was removed while it was being made", context.name()));
     note_device({});
@@ -269,6 +273,7 @@ void Team::pass() {
     changed = subsystems.offloads->step(Clock::now()) || changed;
     if (changed) reconcile();
     context.journal.save();
+    context.observer->follow(interest());
     inform_subsystems();
     // Parts that ran before an event was read have not seen it: run the pass again.
     set_timer(context.observer->events_taken() != events);
@@ -306,6 +311,22 @@ std::vector<LacpFrames::Port> Team::lacp_ports() {
                         .source = before == nullptr ? MacAddress{} : before->address});
     }
     return list;
+}
+
+/// Until the next pass.
+Interest Team::interest() const {
+    Interest interest{.all = context.config().guard != GuardMode::off, .team = context.name()};
+    interest.devices = uppers.all();
+    for (const auto device : {context.device.team, context.device.inner})
+        interest.devices.insert(device);
+    for (const auto& port : ports.all())
+        interest.devices.insert(port.index);
+    interest.names.insert(context.name());
+    for (const auto& name : ports.configured_names()) {
+        interest.names.insert(name);
+        if (const auto* link = find_named(context.links(), name)) interest.devices.insert(link->index);
+    }
+    return interest;
 }
 
 void Team::inform_subsystems() {

@@ -46,7 +46,8 @@ public:
     /// `changed` is called when the set of ports that carry changes, `failed` when the team cannot continue,
     /// for example because its device was removed.
     static Result<std::unique_ptr<Team>> start(Configuration configuration, Options options, Log& log,
-                                               sd_event* loop, std::function<void()> changed,
+                                               sd_event* loop, DeviceTable& table,
+                                               std::function<void()> changed,
                                                std::function<void(Error)> failed);
 
     /// stop() leaves the devices as they are, as with the option no_quit_destroy.
@@ -80,6 +81,7 @@ private:
     void reconcile();
     bool update_ports();
     std::vector<LacpFrames::Port> lacp_ports();
+    Interest interest() const;
     void inform_subsystems();
     void set_timer(bool again);
     void poll_unreported();

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "daemon/context/device_table.h"
+
+#include "daemon/context/observer.h"
+
+#include <linux/if.h>
+#include <linux/rtnetlink.h>
+#include <sys/epoll.h>
+
+#include <algorithm>
+
+namespace teamo {
+
+Result<std::unique_ptr<DeviceTable>> DeviceTable::make(const Log& log, sd_event* loop) {
+    auto events = TEAMO_TRY(NetlinkSocket::listen(NETLINK_ROUTE, {RTNLGRP_LINK, RTNLGRP_IPV6_IFINFO}));
+    auto control = TEAMO_TRY(LinkControl::open());
+    std::unique_ptr<DeviceTable> table(new DeviceTable(std::move(events), std::move(control), log));
+    auto* self = table.get();
+    table->tell_soon_ = TEAMO_TRY(Deferred::make(loop, Priority::link, [self] { self->tell(); }));
+    table->io_ =
+        TEAMO_TRY(Io::make(loop, table->events_.fd(), EPOLLIN, Priority::link, [self](std::uint32_t) {
+            self->catch_up();
+            self->tell();
+        }));
+    TEAMO_TRY(table->refresh());
+    return table;
+}
+
+DeviceTable::~DeviceTable() = default;
+
+void DeviceTable::catch_up() {
+    const auto received = events_.receive([this](const nlmsghdr* message) { take(message); });
+    if (!received || *received == NetlinkSocket::Received::lost) {
+        log_(Level::warning, "link events were lost; reading all devices again", message_id::resync);
+        stale_ = true;
+        for (auto* observer : observers_)
+            observer->note_gap();
+    }
+    if (stale_)
+        if (const auto read = refresh(); !read) log_(Level::error, read.error().text);
+    for (const auto device : std::exchange(to_reread_, {}))
+        if (auto link = control_.read(device))
+            put(std::move(*link));
+        else if (link.error().number != ENODEV)
+            stale_ = true; // read again within a second
+}
+
+void DeviceTable::take(const nlmsghdr* message) {
+    if (const auto ipv6 = parse_ipv6_event(message)) {
+        auto* known = edit(ipv6->device);
+        if (known == nullptr) return;
+        known->ipv6 = ipv6->on;
+        for (auto* observer : observers_)
+            observer->note_ipv6(*known);
+        return;
+    }
+    auto link = parse_link(message);
+    if (!link) return;
+    if (message->nlmsg_type == RTM_DELLINK) {
+        // What was not known is told too: the index may be that of a port.
+        for (auto* observer : observers_)
+            observer->note_removed(*link);
+        links_.erase(link->index);
+        return;
+    }
+    // The carrier changes without RTNL, under which events are made and sent: an event from before a loss can
+    // be read after the loss is known, and one from during the loss after the carrier is back.
+    const auto* known = find_link(links_, link->index);
+    if (loss_is_pending(*link) || (known != nullptr && loss_is_pending(*known)))
+        to_reread_.insert(link->index);
+    put(std::move(*link));
+}
+
+void DeviceTable::put(Link link) {
+    const auto known = links_.find(link.index);
+    const auto* before = known == links_.end() ? nullptr : &known->second;
+    for (auto* observer : observers_)
+        observer->note(before, link);
+    links_.insert_or_assign(link.index, std::move(link));
+}
+
+void DeviceTable::erase(IfIndex index) {
+    const auto known = links_.find(index);
+    if (known == links_.end()) return;
+    for (auto* observer : observers_)
+        observer->note_removed(known->second);
+    links_.erase(known);
+}
+
+Result<Link> DeviceTable::read(IfIndex device) {
+    auto link = control_.read(device);
+    if (link) {
+        const auto* known = find_link(links_, device);
+        if (known == nullptr || *known != *link) put(*link);
+    } else if (link.error().number == ENODEV) {
+        erase(device);
+    }
+    return link;
+}
+
+Result<> DeviceTable::refresh() {
+    stale_ = true;
+    // Events in the queue are older than this dump, and would overwrite it; but the dump does not show that a
+    // device was removed if another one has its index.
+    const auto received = TEAMO_TRY(events_.receive([this](const nlmsghdr* message) {
+        const auto link = parse_link(message);
+        if (!link || message->nlmsg_type != RTM_DELLINK) return;
+        for (auto* observer : observers_)
+            observer->note_removed(*link);
+    }));
+    if (received == NetlinkSocket::Received::lost)
+        for (auto* observer : observers_)
+            observer->note_gap();
+    auto before = std::exchange(links_, TEAMO_TRY(control_.read_all()));
+    for (const auto& [index, link] : links_) {
+        const auto known = before.find(index);
+        const auto* was = known == before.end() ? nullptr : &known->second;
+        if (was != nullptr && *was == link) continue;
+        for (auto* observer : observers_)
+            observer->note(was, link);
+    }
+    for (const auto& [index, link] : before)
+        if (!links_.contains(index))
+            for (auto* observer : observers_)
+                observer->note_missing(link);
+    stale_ = false;
+    return {};
+}
+
+Link* DeviceTable::edit(IfIndex index) {
+    const auto found = links_.find(index);
+    return found == links_.end() ? nullptr : &found->second;
+}
+
+/// One that is told may end, and another begin.
+void DeviceTable::tell() {
+    for (auto* observer : std::vector(observers_))
+        if (std::ranges::find(observers_, observer) != observers_.end()) observer->tell();
+}
+
+} // namespace teamo

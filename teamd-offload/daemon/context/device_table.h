@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// A copy of the kernel's devices, one for all teams of the process. It subscribes to the events before it
+// first reads all devices, so that no change is missed; after an overrun it reads all devices again.
+#pragma once
+
+#include "daemon/context/log.h"
+#include "daemon/context/loop.h"
+#include "kernel/netlink/links.h"
+#include "kernel/netlink/netlink_socket.h"
+
+#include <memory>
+#include <optional>
+#include <set>
+#include <vector>
+
+namespace teamo {
+
+class Observer;
+
+class DeviceTable {
+public:
+    /// Reads all devices. `log` must outlive it.
+    static Result<std::unique_ptr<DeviceTable>> make(const Log& log, sd_event* loop);
+    ~DeviceTable();
+    DeviceTable(const DeviceTable&) = delete;
+    DeviceTable& operator=(const DeviceTable&) = delete;
+
+    const Links& links() const { return links_; }
+    /// Reads the events in the queue. Observers that they concern are told soon.
+    void catch_up();
+    /// Reads all devices again. catch_up() tries again after a failure.
+    Result<> refresh();
+
+private:
+    friend class Observer;
+    DeviceTable(NetlinkSocket events, LinkControl control, const Log& log)
+        : events_(std::move(events)), control_(std::move(control)), log_(log) {}
+    void take(const nlmsghdr* message);
+    void put(Link link);
+    void erase(IfIndex index);
+    Result<Link> read(IfIndex device);
+    Link* edit(IfIndex index);
+    void tell();
+
+    NetlinkSocket events_;
+    LinkControl control_;
+    const Log& log_;
+    std::vector<Observer*> observers_;
+    Links links_;
+    std::set<IfIndex> to_reread_; ///< devices whose last event may be outdated
+    bool stale_ = false;
+    std::optional<Io> io_;
+    std::optional<Deferred> tell_soon_;
+};
+
+} // namespace teamo

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// All teams of a folder in one process (docs/adr/0041).
+#pragma once
+
+#include "daemon/team_run.h"
+#include "plan/team/repair.h"
+
+#include <map>
+#include <memory>
+#include <string>
+
+namespace teamo {
+
+/// Each NAME.conf of a folder is the team NAME, with a log, sockets, journal and bus name of its own. What
+/// fails with one team is that team's: it is tried again, as systemd restarts a unit.
+class Fleet {
+public:
+    /// `options`: of all teams. `changed`: there is another description. `log` must outlive it.
+    static Result<std::unique_ptr<Fleet>> make(Options options, Log& log, sd_event* loop,
+                                               std::function<void()> changed);
+
+    /// Reads the folder: starts teams whose file is new, ends those whose file is gone, and changes those
+    /// whose file differs. The loop does that, one team after the other.
+    void scan();
+    /// True if every team has been started, or refused, once.
+    bool is_settled() const { return settled_; }
+    /// As TeamRun::stop().
+    void stop(bool restarts, bool well);
+    /// In one line.
+    std::string describe();
+
+private:
+    struct Entry {
+        Entry(const std::string& team, std::string its_path, LogOutput output)
+            : path(std::move(its_path)), log("teamd-offload", output) {
+            log.set_team(team);
+        }
+        std::string path; ///< of the configuration
+        Log log;
+        std::string text{};     ///< of the configuration, as last tried
+        bool due = true;        ///< to be started, or to be changed
+        bool gone = false;      ///< has no file any more
+        bool ended = false;     ///< to be started again
+        bool elsewhere = false; ///< another daemon has it
+        std::optional<Patience> patience{};
+        LogOnce failure{};
+        std::unique_ptr<TeamRun> run{}; ///< nullptr: it did not start
+    };
+
+    Fleet(Options options, Log& log, sd_event* loop, std::function<void()> changed)
+        : options_(std::move(options)), log_(log), loop_(loop), changed_(std::move(changed)) {}
+    void step();
+    void tend(const std::string& name, Entry& entry);
+    Result<> start(const std::string& name, Entry& entry);
+    bool is_waiting(const Entry& entry) const;
+    void set_timer();
+
+    Options options_;
+    Log& log_;
+    sd_event* loop_;
+    std::function<void()> changed_;
+    std::unique_ptr<DeviceTable> table_;
+    std::map<std::string, Entry> teams_;
+    std::optional<Deferred> soon_;
+    std::optional<Timer> later_;
+    bool settled_ = false;
+    bool ending_ = false;
+};
+
+} // namespace teamo

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// One process for all teams of a folder (--all).
+//
+// lab: Fleet.* by none: the datapath of each team does not depend on its process
+#include "netns/configs.h"
+#include "support/traffic/traffic.h"
+
+#include <gmock/gmock.h>
+
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+
+namespace teamo::test {
+namespace {
+
+using testing::HasSubstr;
+
+class Fleet : public testing::Test {
+protected:
+    Fleet() { std::filesystem::create_directories(folder_); }
+    ~Fleet() override {
+        if (HasFailure() && process_) fmt::print("---- the daemon's log\n{}----\n", process_->err());
+    }
+
+    void put(const std::string& team, std::string_view config) const { std::ofstream(path(team)) << config; }
+    void take(const std::string& team) const { std::filesystem::remove(path(team)); }
+    void start() {
+        process_.emplace(Process::start({.argv = daemon_command({"--all", "--config-directory", folder_})}));
+    }
+    void reload() const { process_->signal(SIGHUP); }
+    void kill() {
+        process_->signal(SIGKILL);
+        process_->wait(long_enough);
+    }
+    std::optional<int> stop() {
+        process_->signal(SIGTERM);
+        return process_->wait(long_enough);
+    }
+    std::string log() const { return process_->err(); }
+    static std::string item(const std::string& team, const std::string& path) {
+        return run({.argv = {teamoctl_program(), team, "state", "item", "get", path}}).out;
+    }
+    static testing::AssertionResult carries(const std::string& team, const std::string& port) {
+        return becomes(std::string("true\n"),
+                       [&] { return item(team, fmt::format("ports.{}.datapath.transmits", port)); });
+    }
+    static testing::AssertionResult is_gone(const Cabling& wires, const std::string& team) {
+        return eventually(team + " is gone", [&] { return !exists(wires.host(), team); });
+    }
+
+private:
+    std::string path(const std::string& team) const { return fmt::format("{}/{}.conf", folder_, team); }
+
+    const std::string folder_ = "/run/test/all";
+    std::optional<Process> process_;
+};
+
+std::string with_port(const std::string& port) {
+    return team_config(by_flow, fmt::format(R"({{"{}": {{}}}})", port));
+}
+
+TEST_F(Fleet, follows_its_folder) {
+    const Cabling wires(4, FarSide::open);
+    const auto before = snapshot(wires.host(), "eth3");
+    put("team0", loadbalance(2));
+    put("team1", with_port("eth3"));
+    put("team2", "not JSON");
+    start();
+    EXPECT_TRUE(carries("team0", "eth1"));
+    EXPECT_TRUE(carries("team0", "eth2"));
+    EXPECT_TRUE(carries("team1", "eth3"));
+    EXPECT_THAT(log(), HasSubstr("team2: "));
+    EXPECT_THAT(daemon({"-k", "-t", "team0"}).err, HasSubstr("runs all teams"));
+    EXPECT_EQ(0, daemon({"-e", "-t", "team0"}).status);
+    put("team0", team_config(by_mac, ports_object(2)));
+    take("team1");
+    put("team2", with_port("eth4"));
+    reload();
+    EXPECT_TRUE(carries("team2", "eth4"));
+    EXPECT_TRUE(is_gone(wires, "team1"));
+    EXPECT_EQ("", difference(before, snapshot(wires.host(), "eth3")));
+    EXPECT_TRUE(carries("team0", "eth1"));
+    EXPECT_THAT(log(), HasSubstr("team0: configuration reloaded"));
+    EXPECT_EQ(0, stop());
+    EXPECT_FALSE(exists(wires.host(), "team0"));
+    EXPECT_FALSE(exists(wires.host(), "team2"));
+}
+
+/// A device that vanishes, a file that breaks, a team that comes, kill -9 and a new start: the first team
+/// loses nothing.
+TEST_F(Fleet, leaves_the_others_alone_when_a_team_fails) {
+    const Cabling wires(4, FarSide::learning_switch);
+    put("team0", ranked_activebackup(2));
+    put("team1", with_port("eth3"));
+    start();
+    EXPECT_TRUE(carries("team0", "eth1"));
+    EXPECT_TRUE(carries("team1", "eth3"));
+    wires.address();
+    ASSERT_TRUE(reaches(wires.host(), client_v4));
+    const Stream stream({.from = &wires.host(), .to = &wires.client(), .address = client_v4, .rate = 2'000});
+    ASSERT_TRUE(stream.flows(1'000));
+    const auto first = stream.next();
+    for (int times = 0; times < 3; ++times) {
+        const auto former = look(wires.host(), "team1").index;
+        wires.host().ip("link del team1");
+        EXPECT_TRUE(eventually("team1 is made again", [&] {
+            return exists(wires.host(), "team1") && look(wires.host(), "team1").index != former;
+        }));
+        EXPECT_TRUE(carries("team1", "eth3"));
+    }
+    put("team1", "{");
+    put("team2", with_port("eth4"));
+    reload();
+    EXPECT_TRUE(carries("team2", "eth4"));
+    EXPECT_TRUE(carries("team1", "eth3")) << "with the former configuration";
+    const auto index = look(wires.host(), "team0").index;
+    put("team1", with_port("eth3"));
+    kill();
+    start();
+    EXPECT_TRUE(carries("team0", "eth1"));
+    EXPECT_TRUE(carries("team2", "eth4"));
+    EXPECT_EQ(index, look(wires.host(), "team0").index);
+    ASSERT_TRUE(stream.flows(1'000));
+    EXPECT_EQ(0U, stream.tally(first, stream.next() - 200).lost);
+    EXPECT_EQ(0, stop());
+}
+
+TEST_F(Fleet, waits_for_a_team_that_another_daemon_has) {
+    const Cabling wires(2, FarSide::open);
+    TeamUnderTest team(loadbalance(1));
+    ASSERT_TRUE(team.await_link("eth1"));
+    const auto index = look(wires.host(), "team0").index;
+    put("team0", loadbalance(1));
+    put("team1", with_port("eth2"));
+    start();
+    EXPECT_TRUE(carries("team1", "eth2"));
+    EXPECT_TRUE(eventually("the log says so",
+                           [&] { return log().find("team0: Daemon already running") != std::string::npos; }));
+    EXPECT_TRUE(team.answers());
+    team.kill();
+    EXPECT_TRUE(eventually("the team is taken over", [&] {
+        return log().find("team0: adopted the running team") != std::string::npos;
+    }));
+    EXPECT_EQ(index, look(wires.host(), "team0").index);
+    EXPECT_TRUE(carries("team0", "eth1"));
+    EXPECT_EQ(0, stop());
+}
+
+} // namespace
+} // namespace teamo::test
