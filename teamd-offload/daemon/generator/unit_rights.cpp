@@ -70,8 +70,8 @@ Result<UnitRights> read_rights(const std::filesystem::path& file, const std::str
                                        : fmt::format("{}: is no configuration", file.native()));
 }
 
-std::string drop_in_of(const std::filesystem::path& file, const std::filesystem::path& journals,
-                       std::vector<Error>& errors) {
+UnitRights rights_of_team(const std::filesystem::path& file, const std::filesystem::path& journals,
+                          std::vector<Error>& errors) {
     const auto team = file.stem().native();
     auto read = read_rights(file, team);
     if (!read) {
@@ -80,7 +80,16 @@ std::string drop_in_of(const std::filesystem::path& file, const std::filesystem:
     }
     auto rights = read.value_or(UnitRights{});
     rights.binds_processes |= has_bound_workers(journals / (team + ".json"));
-    return drop_in(rights);
+    return rights;
+}
+
+Result<> write_drop_in(const std::filesystem::path& folder, const UnitRights& rights) {
+    const auto text = drop_in(rights);
+    if (text.empty()) return {};
+    std::error_code failed;
+    std::filesystem::create_directories(folder, failed);
+    if (failed) return fail_errno(failed.value(), folder.native());
+    return replace_file(folder / "rights.conf", text, 0644);
 }
 
 } // namespace
@@ -90,17 +99,20 @@ std::vector<Error> generate_drop_ins(const std::filesystem::path& configurations
                                      const std::filesystem::path& units) {
     std::vector<Error> errors;
     std::error_code none; // no folder: no team
+    UnitRights all;       // of the unit that runs all of them
+    const auto write = [&](const std::string& unit, const UnitRights& rights) {
+        if (auto written = write_drop_in(units / (unit + ".d"), rights); !written)
+            errors.push_back(std::move(written.error()));
+    };
     for (const auto& entry : std::filesystem::directory_iterator(configurations, none)) {
         if (entry.path().extension() != ".conf") continue;
-        const auto text = drop_in_of(entry.path(), journals, errors);
-        if (text.empty()) continue;
-        const auto folder = units / ("teamd-offload@" + entry.path().stem().native() + ".service.d");
-        std::error_code failed;
-        std::filesystem::create_directories(folder, failed);
-        auto written = failed ? Result<>(fail_errno(failed.value(), folder.native()))
-                              : replace_file(folder / "rights.conf", text, 0644);
-        if (!written) errors.push_back(std::move(written.error()));
+        const auto rights = rights_of_team(entry.path(), journals, errors);
+        all.binds_processes |= rights.binds_processes;
+        all.asks_name_servers |= rights.asks_name_servers;
+        all.uses_tipc |= rights.uses_tipc;
+        write("teamd-offload@" + entry.path().stem().native() + ".service", rights);
     }
+    write("teamd-offload.service", all);
     return errors;
 }
 

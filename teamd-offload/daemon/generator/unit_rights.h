@@ -27,10 +27,10 @@ UnitRights rights_of(const TeamConfig& config);
 std::string drop_in(const UnitRights& rights);
 
 /// Writes a drop-in below `units` for each TEAM.conf in `configurations` that needs one
-/// (units/teamd-offload@TEAM.service.d/rights.conf). A file that cannot be read as a configuration gives no
-/// right. `journals` has TEAM.json: a team that has bound workers keeps the right to release them, also if
-/// its file has no rule any more or an error. Returns what could not be read or written; the other teams get
-/// theirs.
+/// (units/teamd-offload@TEAM.service.d/rights.conf), and for the unit that runs all teams one with what any
+/// of them needs. A file that cannot be read as a configuration gives no right. `journals` has TEAM.json: a
+/// team that has bound workers keeps the right to release them, also if its file has no rule any more or an
+/// error. Returns what could not be read or written; the other teams get theirs.
 std::vector<Error> generate_drop_ins(const std::filesystem::path& configurations,
                                      const std::filesystem::path& journals,
                                      const std::filesystem::path& units);

@@ -73,9 +73,9 @@ protected:
     std::vector<Error> generate() const {
         return generate_drop_ins(folder / "conf", folder / "run", folder / "units");
     }
-    std::string drop_in_of(const char* team) const {
-        std::ifstream file(folder / "units" / fmt::format("teamd-offload@{}.service.d", team) /
-                           "rights.conf");
+    std::string drop_in_of(const std::string& team) const { return of_unit("teamd-offload@" + team); }
+    std::string of_unit(const std::string& unit) const {
+        std::ifstream file(folder / "units" / (unit + ".service.d") / "rights.conf");
         return {std::istreambuf_iterator<char>(file), {}};
     }
 };
@@ -92,6 +92,7 @@ TEST_F(Generated, has_a_drop_in_for_each_team_that_needs_one) {
     EXPECT_THAT(drop_in_of("team0"), HasSubstr("[Service]"));
     for (const auto* none : {"team1", "team2", "notes"})
         EXPECT_EQ("", drop_in_of(none)) << none;
+    EXPECT_EQ(drop_in_of("team0"), of_unit("teamd-offload")) << "what any of the teams needs";
 }
 
 TEST_F(Generated, lets_a_team_release_the_workers_of_rules_that_are_gone) {
@@ -130,7 +131,7 @@ TEST_F(Generated, names_a_file_that_cannot_be_read) {
 TEST_F(Generated, names_what_cannot_be_written) {
     configure("team0.conf", R"({"workers": [{"user": "www-data", "policy": "follow"}]})");
     std::ofstream(folder / "units") << "a file";
-    EXPECT_EQ(1U, generate().size());
+    EXPECT_EQ(2U, generate().size()) << "of the team, and of the unit for all";
     EXPECT_TRUE(generate_drop_ins(folder / "none", folder / "run", folder / "units").empty());
 }
 
