@@ -54,8 +54,7 @@ Result<std::unique_ptr<Datapath>> open_bond(const TeamConfig& config, bool by_cp
     BondSetup setup{.mode = bond_mode_of(config.runner), .policy = BondPolicy::encap34};
     if (const auto* lacp = std::get_if<LacpRunner>(&config.runner)) setup.lacp = *lacp;
     auto bond = TEAMO_TRY(SteeredBond::open(setup, by_cpu, hooks));
-    const bool by_program = setup.mode == bond_mode_xor && mode_of(config.runner) != TransmitMode::hash;
-    if (const auto lack = bond->cannot_steer(); by_program && !lack.empty())
+    if (const auto lack = bond->cannot_steer(); !lack.empty() && !has_mode_for(config.runner))
         return fail(ENOTSUP, fmt::format("/runner/name: on a bond the runner {} needs a BPF program, and the "
                                          "kernel refuses it ({}); set \"datapath\": \"bpf\"",
                                          name_of(config.runner), lack));
@@ -75,8 +74,15 @@ Result<std::unique_ptr<Datapath>> open_datapath(DatapathChoice choice, LinkContr
         return std::unique_ptr<Datapath>(
             TEAMO_TRY(SteeredBond::open(by_its_own_hash, /*by_cpu=*/false, hooks)));
     }
-    const auto chosen = TEAMO_TRY(choose_datapath(choice, links, existing, config));
+    auto chosen = TEAMO_TRY(choose_datapath(choice, links, existing, config));
     const bool by_cpu = has(hash_fields_of(config.runner), HashField::cpu);
+    if (choice == DatapathChoice::automatic && existing == nullptr && chosen == DatapathChoice::bond) {
+        auto bond = open_bond(config, by_cpu, hooks);
+        if (bond && (*bond)->cannot_steer().empty()) return bond;
+        // Bonding alone does less than the others.
+        const bool has_team = knows_team_driver() && TEAMO_TRY(links.knows_kind("team"));
+        chosen = has_team ? DatapathChoice::team : DatapathChoice::bpf;
+    }
     switch (chosen) {
     case DatapathChoice::team: return TeamDatapath::open(mode_of(config.runner), hooks);
     case DatapathChoice::bond: return open_bond(config, by_cpu, hooks);

@@ -79,7 +79,7 @@ Result<std::unique_ptr<SteeredBond>> SteeredBond::open(std::optional<BondSetup> 
 /// Most settings of LACP cannot change while the bond is up.
 bool SteeredBond::can_run(const RunnerConfig& runner) const {
     if (!own_) return true;
-    if (bond_mode_of(runner) != own_->mode) return false;
+    if (bond_mode_of(runner) != own_->mode || (!refusal_.empty() && !has_mode_for(runner))) return false;
     const auto* lacp = std::get_if<LacpRunner>(&runner);
     if (lacp == nullptr) return true;
     auto without_hash = *lacp;
