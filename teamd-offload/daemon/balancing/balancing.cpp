@@ -75,6 +75,7 @@ void Balancing::reconfigure(const BalanceConfig& before) {
 /// For users: loads by bucket are smoothed, and with the team driver read only while the team is balanced.
 void Balancing::measure_rates() {
     second_->about(rate_interval);
+    sending_ = true; // as far as is known
     if (tables_.mode != TransmitMode::hash) return;
     const auto counters = datapath().read_counters();
     if (!counters) return;

@@ -10,7 +10,7 @@
 namespace teamo {
 namespace {
 
-/// Of the ports' own counters, which a request for each port reads; the second while no TCP segment is sent.
+/// Of the ports' own counters, which a request for each port reads; the second while nothing is sent.
 constexpr std::chrono::seconds errors_interval{1}, rest_interval{5};
 
 } // namespace
@@ -51,8 +51,7 @@ void Losses::follow(std::vector<Port> ports, const Tables& tables) {
 /// it is done only for the watch.
 std::optional<AllBucketCounters> Losses::read_buckets() {
     const auto carrying = std::ranges::count_if(ports_, &Port::carries);
-    const bool is_watched =
-        std::ranges::any_of(ports_, [](const Port& port) { return port.watch.has_value(); });
+    const bool is_watched = this->is_watched();
     const bool is_free = context_.datapath->moves_in_gaps() || context_.config().balance.on;
     if (!is_by_flow_ || carrying < 2 || !(is_watched || is_free)) return std::nullopt;
     auto counters = context_.datapath->read_buckets();
@@ -68,7 +67,7 @@ std::optional<AllBucketCounters> Losses::read_buckets() {
 
 bool Losses::errors_are_due(Clock::time_point now) const {
     // The timers are not exact.
-    return now >= errors_read_ + (is_busy_ ? errors_interval : rest_interval) - LossDetector::tick;
+    return now >= errors_read_ + (sending_ ? errors_interval : rest_interval) - LossDetector::tick;
 }
 
 void Losses::read_errors(Clock::time_point now) {
@@ -132,9 +131,12 @@ void Losses::look() {
 }
 
 void Losses::poll(bool sending) {
-    const bool is_watched =
-        std::ranges::any_of(ports_, [](const Port& port) { return port.watch.has_value(); });
-    if (!is_busy_ && (sending || is_watched || errors_are_due(Clock::now()))) look();
+    sending_ = sending;
+    if (!is_busy_ && (sending || is_watched() || errors_are_due(Clock::now()))) look();
+}
+
+bool Losses::is_watched() const {
+    return std::ranges::any_of(ports_, [](const Port& port) { return port.watch.has_value(); });
 }
 
 void Losses::judge(const Port& port, Clock::time_point now) {

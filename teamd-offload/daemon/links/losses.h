@@ -42,6 +42,7 @@ private:
     Losses(TeamContext& context, NetlinkSocket socket) : context_(context), socket_(std::move(socket)) {}
     void look();
     std::optional<AllBucketCounters> read_buckets();
+    bool is_watched() const;
     bool errors_are_due(Clock::time_point now) const;
     void read_errors(Clock::time_point now);
     void read_drops();
@@ -64,6 +65,7 @@ private:
     LossDetector detector_;
     std::uint64_t sent_ = 0, again_ = 0; ///< segments of all buckets, when they were read last
     bool is_busy_ = false;
+    bool sending_ = true; ///< as of the last poll()
     std::map<IfIndex, LinkErrors> errors_;
     Clock::time_point errors_read_{};
     std::map<IfIndex, std::uint64_t> dropped_; ///< by the ports' own queues, as last read
