@@ -89,8 +89,8 @@ struct ForwardPrograms::Loaded {
         : exit(its_exit), reading(its_reading) {
         const auto& maps = from.maps;
         const auto& programs = from.progs;
-        const auto map = [](const bpf_map* one) { return own(bpf_map__fd(one)); };
-        const auto program = [](const bpf_program* one) { return own(bpf_program__fd(one)); };
+        const auto map = [this](const bpf_map* one) { return own(bpf_map__fd(one)); };
+        const auto program = [this](const bpf_program* one) { return own(bpf_program__fd(one)); };
         team = map(maps.teamo_team);
         live = map(maps.teamo_live);
         devices = map(maps.teamo_devices);
@@ -117,8 +117,15 @@ struct ForwardPrograms::Loaded {
     UniqueFd transmit, receive, recheck, avoid_lost_link, send_by_backup, hand_in, learn_device;
     std::optional<Entries> entries;
 
+    int refused = 0; ///< errno of a descriptor that could not be copied
+
 private:
-    static UniqueFd own(int fd) { return UniqueFd(fd < 0 ? -1 : ::fcntl(fd, F_DUPFD_CLOEXEC, 0)); }
+    UniqueFd own(int fd) {
+        if (fd < 0) return {};
+        UniqueFd copy(::fcntl(fd, F_DUPFD_CLOEXEC, 0));
+        if (!copy) refused = errno;
+        return copy;
+    }
 };
 
 namespace {
@@ -177,6 +184,7 @@ Result<ForwardPrograms> ForwardPrograms::load(teamo_exit exit, bool by_cpu, cons
     }
     if (!done) return tl::unexpected(std::move(done.error()));
     auto loaded = std::make_unique<Loaded>(*skeleton, exit, used);
+    if (loaded->refused != 0) return fail_errno(loaded->refused, "cannot keep a BPF program");
     loaded->entries.emplace(TEAMO_TRY(Entries::open(loaded->buckets.get())));
     return ForwardPrograms(std::move(loaded));
 }
