@@ -37,37 +37,48 @@ Result<std::unique_ptr<Fleet>> Fleet::make(Options options, Log& log, sd_event* 
     fleet->table_ = TEAMO_TRY(DeviceTable::make(log, loop));
     fleet->soon_ = TEAMO_TRY(Deferred::make(loop, Priority::client, [self] { self->step(); }));
     fleet->later_ = TEAMO_TRY(Timer::make(loop, [self] { self->soon_->soon(); }));
-    fleet->scan();
+    TEAMO_TRY(fleet->read_folder());
     return fleet;
 }
 
 void Fleet::scan() {
-    const auto names = teams_in(options_.folder);
-    if (!names) return log_(Level::error, fmt::format("nothing is changed: {}", names.error().text));
+    if (const auto read = read_folder(); !read)
+        log_(Level::error, fmt::format("nothing is changed: {}", read.error().text));
+    soon_->soon(); // also to say that the reload is over
+}
+
+Result<> Fleet::read_folder() {
+    const auto names = TEAMO_TRY(teams_in(options_.folder));
     // Names and marks of devices that are down change without an event.
-    static_cast<void>(table_->refresh());
-    for (const auto& name : *names) {
-        const auto path = fmt::format("{}/{}{}", options_.folder, name, suffix);
-        teams_.try_emplace(name, name, path, options_.log_output);
-    }
+    TEAMO_TRY(table_->refresh());
+    settled_ = false;
+    for (const auto& name : names)
+        teams_.try_emplace(name, name, options_.log_output);
     for (auto& [name, entry] : teams_) {
-        entry.gone = !names->contains(name);
+        entry.gone = !names.contains(name);
         entry.due = true;
         entry.patience.reset();
+        entry.not_before = {};
         entry.failure.clear();
     }
     soon_->soon();
+    return {};
 }
 
-bool Fleet::is_waiting(const Entry& entry) const {
-    return entry.patience && !entry.patience->is_over(Clock::now());
+std::string Fleet::path_of(const std::string& name) const {
+    return fmt::format("{}/{}{}", options_.folder, name, suffix);
 }
 
-/// One team in each turn of the loop, so that those that run answer and the watchdog is fed.
+/// One team in each turn of the loop, so that those that run answer and the watchdog is fed. Those that were
+/// refused least often come first.
 void Fleet::step() {
     if (ending_) return;
-    const auto next = std::ranges::find_if(
-        teams_, [this](const auto& entry) { return entry.second.due && !is_waiting(entry.second); });
+    auto next = teams_.end();
+    const auto times = [](const Entry& entry) { return entry.patience ? entry.patience->times() : 0; };
+    for (auto team = teams_.begin(); team != teams_.end(); ++team)
+        if (team->second.due && team->second.not_before <= Clock::now() &&
+            (next == teams_.end() || times(team->second) < times(next->second)))
+            next = team;
     if (next == teams_.end()) {
         settled_ = true;
         set_timer();
@@ -85,10 +96,7 @@ void Fleet::tend(const std::string& name, Entry& entry) {
         entry.run.reset();
     }
     if (entry.gone) return;
-    if (entry.run) {
-        if (auto text = read_file(entry.path); text && *text == std::exchange(entry.text, *text)) return;
-        return entry.run->reload();
-    }
+    if (entry.run) return entry.run->reload();
     const auto started = start(name, entry);
     if (started) {
         entry.log(Level::info, entry.run->describe());
@@ -99,24 +107,33 @@ void Fleet::tend(const std::string& name, Entry& entry) {
     entry.failure(entry.log, entry.elsewhere ? Level::notice : Level::error, "", error.text,
                   error.number == EINVAL ? message_id::config_refused : message_id::none);
     // What does not pass by itself waits for a reload.
-    entry.due = entry.elsewhere || is_passing(error);
-    await_passing(entry.patience, entry.due, Clock::now());
+    if (entry.elsewhere || is_passing(error)) try_again_later(entry);
+}
+
+/// A daemon that has the team may be restarting: it must find it free.
+void Fleet::try_again_later(Entry& entry) {
+    constexpr std::chrono::seconds elsewhere{2};
+    entry.due = true;
+    await_passing(entry.patience, true, Clock::now());
+    entry.not_before = entry.elsewhere ? Clock::now() + elsewhere : entry.patience->next();
 }
 
 Result<> Fleet::start(const std::string& name, Entry& entry) {
-    entry.text = TEAMO_TRY(within("configuration", read_file(entry.path)));
-    auto options = options_;
-    options.config_file = entry.path;
-    options.team_device = name;
-    auto prepared = TEAMO_TRY(prepare(std::move(options), entry.text, entry.log));
-    auto taken = PidFile::take(*prepared.options.pid_file, std::chrono::milliseconds{0});
+    auto taken = PidFile::take(usual_pid_path(name), std::chrono::milliseconds{0});
     entry.elsewhere = !taken && taken.error().number == EEXIST;
     auto pid_file = TEAMO_TRY(std::move(taken));
+    auto options = options_;
+    options.config_file = path_of(name);
+    options.team_device = name;
+    const auto text = TEAMO_TRY(within("configuration", read_file(*options.config_file)));
+    auto prepared = TEAMO_TRY(prepare(std::move(options), text, entry.log));
+    // Of a device that another daemon had, nothing may have told the marks.
+    if (entry.patience) TEAMO_TRY(table_->refresh());
     const auto ended = [this, &entry, begun = Clock::now()](int /*status*/) {
-        entry.ended = entry.due = true;
-        if (Clock::now() - begun > Patience::longest) entry.patience.reset();
-        await_passing(entry.patience, true, Clock::now());
+        entry.ended = true;
         settled_ = false;
+        if (Clock::now() - begun > Patience::longest) entry.patience.reset();
+        try_again_later(entry);
         soon_->soon();
     };
     entry.ended = false;
@@ -128,7 +145,7 @@ Result<> Fleet::start(const std::string& name, Entry& entry) {
 void Fleet::set_timer() {
     std::optional<Clock::time_point> first;
     for (const auto& [name, entry] : teams_)
-        if (entry.due && entry.patience) first = earlier(first, entry.patience->next());
+        if (entry.due) first = earlier(first, entry.not_before);
     if (first)
         later_->at(*first);
     else
@@ -145,15 +162,15 @@ void Fleet::stop(bool restarts, bool well) {
 
 std::string Fleet::describe() {
     std::size_t running = 0;
-    const Entry* refused = nullptr;
-    for (const auto& [name, entry] : teams_) {
-        if (entry.run && !entry.ended)
+    const std::pair<const std::string, Entry>* refused = nullptr;
+    for (const auto& team : teams_) {
+        if (team.second.run && !team.second.ended)
             ++running;
-        else if (refused == nullptr && !entry.failure.text().empty())
-            refused = &entry;
+        else if (refused == nullptr && !team.second.failure.text().empty())
+            refused = &team;
     }
     auto line = fmt::format("{} of {} teams run", running, teams_.size());
-    if (refused != nullptr) line += fmt::format("; {}: {}", refused->path, refused->failure.text());
+    if (refused != nullptr) line += fmt::format("; {}: {}", refused->first, refused->second.failure.text());
     return line;
 }
 

@@ -16,7 +16,8 @@ namespace teamo {
 /// fails with one team is that team's: it is tried again, as systemd restarts a unit.
 class Fleet {
 public:
-    /// `options`: of all teams. `changed`: there is another description. `log` must outlive it.
+    /// `options`: of all teams. `changed`: there is another description, or it is settled. `log` must outlive
+    /// it. An error: the folder cannot be read.
     static Result<std::unique_ptr<Fleet>> make(Options options, Log& log, sd_event* loop,
                                                std::function<void()> changed);
 
@@ -32,11 +33,9 @@ public:
 
 private:
     struct Entry {
-        Entry(const std::string& team, std::string its_path, LogOutput output)
-            : path(std::move(its_path)), log("teamd-offload", output) {
+        Entry(const std::string& team, LogOutput output) : log("teamd-offload", output) {
             log.set_team(team);
         }
-        std::string path; ///< of the configuration
         Log log;
         std::string text{};     ///< of the configuration, as last tried
         bool due = true;        ///< to be started, or to be changed
@@ -44,6 +43,7 @@ private:
         bool ended = false;     ///< to be started again
         bool elsewhere = false; ///< another daemon has it
         std::optional<Patience> patience{};
+        Clock::time_point not_before{}; ///< when it is tried again
         LogOnce failure{};
         std::unique_ptr<TeamRun> run{}; ///< nullptr: it did not start
     };
@@ -53,7 +53,9 @@ private:
     void step();
     void tend(const std::string& name, Entry& entry);
     Result<> start(const std::string& name, Entry& entry);
-    bool is_waiting(const Entry& entry) const;
+    Result<> read_folder();
+    std::string path_of(const std::string& name) const;
+    void try_again_later(Entry& entry);
     void set_timer();
 
     Options options_;

@@ -14,6 +14,7 @@
 
 #include <malloc.h>
 #include <sched.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <systemd/sd-daemon.h>
 #include <unistd.h>
@@ -102,7 +103,10 @@ int serve(Prepared prepared, PidFile pid_file, Log& log, UniqueFd parent) {
         report_start(std::move(parent), status);
         return status;
     };
-    auto loop = MainLoop::make(log, [&team] { team->reload(); });
+    auto loop = MainLoop::make(log, [&team] {
+        team->reload();
+        MainLoop::report_ready();
+    });
     if (!loop) return refuse(loop.error());
     auto known = DeviceTable::make(log, loop->get());
     if (!known) return refuse(known.error());
@@ -134,15 +138,18 @@ int serve_all(const Options& options, Log& log) {
     if (const auto written = pid_file->write(); !written) return log_refusal(log, written.error());
     std::unique_ptr<Fleet> fleet;
     bool runs = false, ready = false;
-    auto loop = MainLoop::make(log, [&fleet] { fleet->scan(); });
+    auto loop = MainLoop::make(log, [&] {
+        ready = false;
+        fleet->scan();
+    });
     if (!loop) return log_refusal(log, loop.error());
     auto made = Fleet::make(options, log, loop->get(), [&] {
         if (!runs || !fleet->is_settled()) return;
-        if (!std::exchange(ready, true)) {
-            MainLoop::report_ready();
-            log(Level::info, fleet->describe());
-        }
-        notify_status(fleet->describe());
+        const auto line = fleet->describe();
+        notify_status(line);
+        if (std::exchange(ready, true)) return;
+        MainLoop::report_ready();
+        log(Level::info, line);
     });
     if (!made) return log_refusal(log, made.error());
     fleet = std::move(*made);
@@ -195,7 +202,18 @@ int run_team(Prepared prepared, Log& log) {
     return serve(std::move(prepared), std::move(*pid_file), log, std::move(*parent));
 }
 
+/// Each team needs some forty descriptors, and the usual limit is 1024.
+void raise_descriptor_limit() {
+    rlimit limit{};
+    if (::getrlimit(RLIMIT_NOFILE, &limit) < 0) return;
+    limit.rlim_cur = limit.rlim_max;
+    static_cast<void>(::setrlimit(RLIMIT_NOFILE, &limit));
+}
+
 int run_all(const Options& options, Log& log) {
+    log.set_debug(options.debug > 0);
+    if (options.zmq_address) log(Level::warning, "ZeroMQ support is not compiled-in.");
+    raise_descriptor_limit();
     if (const auto may = check_capabilities(/*needs_bpf=*/true); !may) return log_refusal(log, may.error());
     if (const auto made = make_run_directory(); !made) return log_refusal(log, made.error());
     raise_priority();

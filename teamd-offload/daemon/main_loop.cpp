@@ -28,7 +28,6 @@ Result<MainLoop> MainLoop::make(const Log& log, std::function<void()> reload) {
     main.signals_.push_back(TEAMO_TRY(Signal::make(main.get(), SIGHUP, [reload = std::move(reload)] {
         sd_notify(0, "RELOADING=1");
         reload();
-        sd_notify(0, "READY=1");
     })));
     return main;
 }

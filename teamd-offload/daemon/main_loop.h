@@ -9,7 +9,8 @@
 
 namespace teamo {
 
-/// The loop of the process. SIGTERM, SIGINT and SIGQUIT end it well, SIGHUP calls `reload`.
+/// The loop of the process. SIGTERM, SIGINT and SIGQUIT end it well, SIGHUP tells systemd that a reload
+/// begins and calls `reload`, which lets report_ready() follow.
 class MainLoop {
 public:
     /// Blocks the signals, so that one that comes during the start waits for run().
@@ -18,7 +19,7 @@ public:
     sd_event* get() const { return loop_.get(); }
     /// Runs until the end. Returns the status of end().
     int run();
-    /// Tells systemd that the start is over.
+    /// Tells systemd that the start or a reload is over.
     static void report_ready();
     void end(int status) { sd_event_exit(loop_.get(), status); }
 

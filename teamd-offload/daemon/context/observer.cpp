@@ -34,6 +34,7 @@ bool Observer::concerns(const Link& link) const {
     if (interest_.all) return true;
     const auto has = [this](IfIndex index) { return index && interest_.devices.contains(index); };
     if (has(link.index) || has(link.master) || (has(link.lower) && !link.lower_elsewhere)) return true;
+    if (!interest_.address.is_zero() && link.address == interest_.address) return true;
     const auto named = [this](const std::string& name) { return interest_.names.contains(name); };
     if (named(link.name) || std::ranges::any_of(link.altnames, named)) return true;
     const auto mark = link.altnames.empty() ? std::nullopt : port_mark_of(link);

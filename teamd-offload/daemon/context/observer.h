@@ -20,6 +20,7 @@ struct Interest {
     std::string team{};            ///< what has the mark of a port of this team
     std::set<IfIndex> devices{};   ///< these, and what is on them or a part of them
     std::set<std::string> names{}; ///< what has one of these names, or gets or loses it
+    MacAddress address{};          ///< what has this address
     bool operator==(const Interest&) const = default;
 };
 
@@ -34,7 +35,11 @@ public:
     Observer& operator=(const Observer&) = delete;
 
     void listen() { listens_ = true; }
-    void follow(Interest interest) { interest_ = std::move(interest); }
+    /// True: it is another one, so that what was read in between may not have counted.
+    bool follow(Interest interest) {
+        std::swap(interest_, interest);
+        return interest_ != interest;
+    }
 
     /// Reads the events in the queue, without calling `changed`; for decisions that need the current state.
     void catch_up();

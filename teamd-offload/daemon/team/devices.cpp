@@ -230,10 +230,13 @@ bool UpperDevices::update_addresses(bool all) {
     auto* known = context_.observer->edit(context_.device.team);
     auto now = context_.control.read(context_.device.team);
     if (known == nullptr || !now) return false; // tried again by the next poll
-    const bool is_same = now->promiscuity == known->promiscuity;
+    // An event may have told the promiscuity, but not the list.
+    const bool is_same = now->promiscuity == listed_promiscuity_;
     if (is_same && !all) return false;
     auto list = read_unicast_list(context_.device.team);
-    if (!list || (is_same && *list == unicast_list_)) return false;
+    if (!list) return false;
+    listed_promiscuity_ = now->promiscuity;
+    if (is_same && *list == unicast_list_) return false;
     *known = std::move(*now);
     unicast_list_ = std::move(*list);
     return true;

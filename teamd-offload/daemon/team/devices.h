@@ -82,6 +82,7 @@ private:
     TeamContext& context_;
     std::vector<std::pair<IfIndex, std::uint32_t>> uppers_; ///< master, then devices on the team with IFF_*
     std::vector<MacAddress> unicast_list_;
+    std::uint32_t listed_promiscuity_ = 0; ///< when the list was read
 };
 
 } // namespace teamo

@@ -273,10 +273,10 @@ void Team::pass() {
     changed = subsystems.offloads->step(Clock::now()) || changed;
     if (changed) reconcile();
     context.journal.save();
-    context.observer->follow(interest());
+    const bool follows_others = context.observer->follow(interest());
     inform_subsystems();
     // Parts that ran before an event was read have not seen it: run the pass again.
-    set_timer(context.observer->events_taken() != events);
+    set_timer(follows_others || context.observer->events_taken() != events);
 }
 
 void Team::reconcile() {
@@ -322,7 +322,8 @@ Interest Team::interest() const {
     for (const auto& port : ports.all())
         interest.devices.insert(port.index);
     interest.names.insert(context.name());
-    for (const auto& name : ports.configured_names()) {
+    if (const auto* team = context.team()) interest.address = team->address;
+    for (const auto& name : ports.wanted_names()) {
         interest.names.insert(name);
         if (const auto* link = find_named(context.links(), name)) interest.devices.insert(link->index);
     }

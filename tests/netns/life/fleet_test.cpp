@@ -83,7 +83,8 @@ TEST_F(Fleet, follows_its_folder) {
     EXPECT_TRUE(is_gone(wires, "team1"));
     EXPECT_EQ("", difference(before, snapshot(wires.host(), "eth3")));
     EXPECT_TRUE(carries("team0", "eth1"));
-    EXPECT_THAT(log(), HasSubstr("team0: configuration reloaded"));
+    EXPECT_THAT(log(), HasSubstr("team0: configuration: /runner/tx_hash"));
+    EXPECT_EQ(1, run({.argv = daemon_command({"--all", "--config-directory", "/nowhere"})}).status);
     EXPECT_EQ(0, stop());
     EXPECT_FALSE(exists(wires.host(), "team0"));
     EXPECT_FALSE(exists(wires.host(), "team2"));

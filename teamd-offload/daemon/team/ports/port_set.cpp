@@ -318,6 +318,12 @@ std::vector<std::string> PortSet::configured_names() const {
     return names;
 }
 
+std::vector<std::string> PortSet::wanted_names() const {
+    auto names = configured_names();
+    names.insert(names.end(), awaited_.begin(), awaited_.end());
+    return names;
+}
+
 void PortSet::reconfigure_ports(bool watches_anew) {
     for (auto& port : ports_) {
         const auto* link = context_.link(port.index);

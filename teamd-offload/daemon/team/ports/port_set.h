@@ -73,8 +73,8 @@ public:
     /// Looks for awaited devices by their names, because one that is down gets an alternative name without an
     /// event. True: one is there.
     bool find_awaited();
-    /// Of the ports in the configuration.
-    std::vector<std::string> configured_names() const;
+    /// Of the devices that are, or may become, a port.
+    std::vector<std::string> wanted_names() const;
     /// Forgets a refusal whose reason was a user in another namespace that has gone. True: there was one.
     bool poll_refused() { return refusals_.poll(); }
 
@@ -153,6 +153,7 @@ private:
     bool finish_due_leaves();
     Result<> finish_leaving(IfIndex port);
     std::set<IfIndex> replaced();
+    std::vector<std::string> configured_names() const;
     void follow_configured();
     bool is_named(const TeamPort& port, const std::vector<std::string>& names) const;
     void attach_rest();
