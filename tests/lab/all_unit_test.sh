@@ -1,0 +1,62 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+#
+# In a guest with systemd as first process: the unit of all teams runs those of /etc/teamd-offload with the rights of the
+# unit, follows the folder, and gives the teams back when it stops. A restart and kill -9 lose no packet.
+#
+# lab: all_unit_test.sh in -k newest -s, 40 s, long
+set -euo pipefail
+. "${BASH_SOURCE%/*}/unit.sh"
+unit=teamd-offload.service
+status_says() { [[ $(systemctl show --property=StatusText --value "$unit") == *"$1"* ]]; }
+carries() { [ "$(teamoctl "$1" state item get "ports.$2.datapath.transmits" 2>/dev/null)" = true ]; }
+config() { printf '{"runner": {"name": "loadbalance"}, "ports": {"%s": {}}}\n' "$2" >"/etc/teamd-offload/$1.conf"; }
+
+install_unit
+mkdir -p /etc/teamd-offload
+ip netns add far
+for number in 0 1 2; do
+    ip link add "a$number" type veth peer name "b$number" netns far
+    ip -n far addr add "10.9.$number.2/24" dev "b$number"
+    ip -n far link set "b$number" up
+done
+config team0 a0
+config team1 a1
+systemctl start "$unit" || fail "systemctl start"
+status_says "2 of 2 teams run" || fail "the status line does not show two teams"
+for number in 0 1; do
+    await 20 carries "team$number" "a$number" || fail "team$number does not carry"
+    ip addr add "10.9.$number.1/24" dev "team$number"
+    ip link set "team$number" up
+    ping -q -c 1 -W 5 "10.9.$number.2" >/dev/null || fail "the far end of team$number does not answer"
+done
+step "started: two teams by one unit, $(systemctl show --property=MemoryCurrent --value "$unit") bytes"
+
+config team2 a2
+echo 'not JSON' >/etc/teamd-offload/team1.conf
+systemctl reload "$unit" || fail "systemctl reload"
+await 20 carries team2 a2 || fail "team2 did not come with its file"
+carries team1 a1 || fail "a bad file changed team1"
+rm /etc/teamd-offload/team1.conf
+systemctl reload "$unit" || fail "systemctl reload"
+gone() { ! ip link show "$1" >/dev/null 2>&1; }
+await 20 gone team1 || fail "team1 did not go with its file"
+step "reloaded: teams come and go with their files"
+
+ping -q -i 0.01 -c 1000 10.9.0.2 >/run/ping &
+pinger=$!
+pid=$(systemctl show --property=MainPID --value "$unit")
+systemctl restart "$unit" || fail "systemctl restart"
+await 20 carries team0 a0 || fail "team0 does not carry after a restart"
+kill -KILL "$(systemctl show --property=MainPID --value "$unit")"
+another() { now=$(systemctl show --property=MainPID --value "$unit"); [ "$now" != 0 ] && [ "$now" != "$pid" ] && status_says "2 of 2 teams run"; }
+await 60 another || fail "no new daemon after kill -9"
+wait $pinger
+grep ' 0% packet loss' /run/ping || fail "packets were lost: $(cat /run/ping)"
+[ -z "$(journalctl --no-pager --quiet --priority err -u "$unit" | grep -v 'team1' || true)" ] || fail "errors in the journal: $(journalctl --no-pager --priority err -u "$unit")"
+step "restarted and killed: no packet lost"
+
+systemctl stop "$unit" || fail "systemctl stop"
+gone team0 || fail "team0 stays"
+gone team2 || fail "team2 stays"
+step "stopped: the teams are gone"
