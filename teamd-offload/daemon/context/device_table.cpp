@@ -28,13 +28,18 @@ Result<std::unique_ptr<DeviceTable>> DeviceTable::make(const Log& log, sd_event*
 
 DeviceTable::~DeviceTable() = default;
 
+template <class... Taken, class... Arguments>
+void DeviceTable::each(void (Observer::*note)(Taken...), const Arguments&... arguments) {
+    for (auto* observer : observers_)
+        (observer->*note)(arguments...);
+}
+
 void DeviceTable::catch_up() {
     const auto received = events_.receive([this](const nlmsghdr* message) { take(message); });
     if (!received || *received == NetlinkSocket::Received::lost) {
         log_(Level::warning, "link events were lost; reading all devices again", message_id::resync);
         stale_ = true;
-        for (auto* observer : observers_)
-            observer->note_gap();
+        each(&Observer::note_gap);
     }
     if (stale_)
         if (const auto read = refresh(); !read) log_(Level::error, read.error().text);
@@ -50,16 +55,14 @@ void DeviceTable::take(const nlmsghdr* message) {
         auto* known = edit(ipv6->device);
         if (known == nullptr) return;
         known->ipv6 = ipv6->on;
-        for (auto* observer : observers_)
-            observer->note_ipv6(*known);
+        each(&Observer::note_ipv6, *known);
         return;
     }
     auto link = parse_link(message);
     if (!link) return;
     if (message->nlmsg_type == RTM_DELLINK) {
         // What was not known is told too: the index may be that of a port.
-        for (auto* observer : observers_)
-            observer->note_removed(*link);
+        each(&Observer::note_removed, *link);
         links_.erase(link->index);
         return;
     }
@@ -74,16 +77,14 @@ void DeviceTable::take(const nlmsghdr* message) {
 void DeviceTable::put(Link link) {
     const auto known = links_.find(link.index);
     const auto* before = known == links_.end() ? nullptr : &known->second;
-    for (auto* observer : observers_)
-        observer->note(before, link);
+    each(&Observer::note, before, link);
     links_.insert_or_assign(link.index, std::move(link));
 }
 
 void DeviceTable::erase(IfIndex index) {
     const auto known = links_.find(index);
     if (known == links_.end()) return;
-    for (auto* observer : observers_)
-        observer->note_removed(known->second);
+    each(&Observer::note_removed, known->second);
     links_.erase(known);
 }
 
@@ -105,24 +106,18 @@ Result<> DeviceTable::refresh() {
     const auto received = TEAMO_TRY(events_.receive([this](const nlmsghdr* message) {
         const auto link = parse_link(message);
         if (!link || message->nlmsg_type != RTM_DELLINK) return;
-        for (auto* observer : observers_)
-            observer->note_removed(*link);
+        each(&Observer::note_removed, *link);
     }));
-    if (received == NetlinkSocket::Received::lost)
-        for (auto* observer : observers_)
-            observer->note_gap();
+    if (received == NetlinkSocket::Received::lost) each(&Observer::note_gap);
     auto before = std::exchange(links_, TEAMO_TRY(control_.read_all()));
     for (const auto& [index, link] : links_) {
         const auto known = before.find(index);
         const auto* was = known == before.end() ? nullptr : &known->second;
         if (was != nullptr && *was == link) continue;
-        for (auto* observer : observers_)
-            observer->note(was, link);
+        each(&Observer::note, was, link);
     }
     for (const auto& [index, link] : before)
-        if (!links_.contains(index))
-            for (auto* observer : observers_)
-                observer->note_missing(link);
+        if (!links_.contains(index)) each(&Observer::note_missing, link);
     stale_ = false;
     return {};
 }

@@ -36,6 +36,9 @@ private:
     friend class Observer;
     DeviceTable(NetlinkSocket events, LinkControl control, const Log& log)
         : events_(std::move(events)), control_(std::move(control)), log_(log) {}
+    /// Tells all observers.
+    template <class... Taken, class... Arguments>
+    void each(void (Observer::*note)(Taken...), const Arguments&... arguments);
     void take(const nlmsghdr* message);
     void put(Link link);
     void erase(IfIndex index);
