@@ -325,6 +325,8 @@ Interest Team::interest() const {
     if (const auto* team = context.team()) interest.address = team->address;
     for (const auto& name : ports.wanted_names()) {
         interest.names.insert(name);
+        const bool is_port = std::ranges::find(ports.all(), name, &TeamPort::key) != ports.all().end();
+        if (is_port) continue; // no need to look through all devices, as each pass would
         if (const auto* link = find_named(context.links(), name)) interest.devices.insert(link->index);
     }
     return interest;
