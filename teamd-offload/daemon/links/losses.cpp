@@ -51,15 +51,14 @@ void Losses::follow(std::vector<Port> ports, const Tables& tables) {
 /// it is done only for the watch.
 std::optional<AllBucketCounters> Losses::read_buckets() {
     const auto carrying = std::ranges::count_if(ports_, &Port::carries);
-    const bool is_watched = this->is_watched();
     const bool is_free = context_.datapath->moves_in_gaps() || context_.config().balance.on;
-    if (!is_by_flow_ || carrying < 2 || !(is_watched || is_free)) return std::nullopt;
+    if (!is_by_flow_ || carrying < 2 || !(is_watched() || is_free)) return std::nullopt;
     auto counters = context_.datapath->read_buckets();
     if (counters) {
         failure_.clear();
         return *counters;
     }
-    if (is_watched && counters.error().number != EAGAIN)
+    if (is_watched() && counters.error().number != EAGAIN)
         failure_(context_.log, Level::warning,
                  "link watch loss: segments that are sent again are not counted: ", counters.error().text);
     return std::nullopt;
