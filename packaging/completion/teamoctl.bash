@@ -68,7 +68,7 @@ _teamoctl() {
         'port remove'* | 'config reload'*) choices+=' -n --dry-run' ;;
         esac
     elif ((${#words[@]} == 0)); then
-        choices="$(_teamoctl_teams) help bench import metrics"
+        choices="$(_teamoctl_teams) help bench doctor import metrics"
     elif [[ ${words[*]} == import ]]; then
         choices='bond teamd'
     elif [[ ${words[*]} == 'import bond' ]]; then

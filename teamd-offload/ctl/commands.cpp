@@ -307,7 +307,8 @@ reads from a file. "teamoctl metrics", without a team, prints them of all teams.
          .measure = true,
          .summary = "report problems and how to fix them",
          .text = R"(Reports what is wrong or slow, the worst first, each with a way to fix it. It
-takes a second. Exits with 1 if there is an error or a warning.
+takes a second. Exits with 1 if there is an error or a warning. "teamoctl
+doctor", without a team, reports on all teams at once.
 A port that is nearly full is measured with and without TSO, which takes 17
 seconds. --measure=PORTDEV measures the port that you name.)"},
         {.path = "bench",
@@ -345,6 +346,11 @@ arguments: "teamoctl bench --help" shows them.)"},
          .alone = metrics_of_all_teams,
          .summary = "print metrics of all teams",
          .text = R"(Prints the metrics of all teams with a daemon, as "metrics" does for one.)"},
+        {.path = "doctor",
+         .json = true,
+         .alone = doctor_of_all_teams,
+         .summary = "report problems of all teams",
+         .text = R"(Reports on all teams with a daemon, the worst first, in about a second.)"},
     };
     return table;
 }

@@ -113,8 +113,8 @@ Result<Sample> Session::sample() {
     return Sample{std::move(before), std::move(after), between, std::move(rates)};
 }
 
-void Session::print(const json::Value& document) const {
-    put(json::write(document, {.indent = options_.oneline ? 0 : 4}) + "\n");
+void print(const Options& options, const json::Value& document) {
+    put(json::write(document, {.indent = options.oneline ? 0 : 4}) + "\n");
 }
 
 void Session::print(const json::Value& document, std::string_view text) const {

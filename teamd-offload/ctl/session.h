@@ -5,6 +5,8 @@
 #include "ctl/report/state.h"
 #include "json/value.h"
 
+#include <future>
+
 namespace teamo::ctl {
 
 struct Options {
@@ -23,6 +25,8 @@ struct Options {
 void put(std::string_view text);
 /// Writes a line to stderr.
 void warn(std::string_view line);
+/// Prints as teamdctl does: sorted, indented by 4 or with -o in one line.
+void print(const Options& options, const json::Value& document);
 
 /// The own name of a device, by this or by an alternative name. ENODEV: no such device.
 Result<std::string> device_name(std::string_view given);
@@ -55,8 +59,7 @@ public:
     Result<TeamState> state();
     /// Takes a second. Does not use the daemon's own rates: they are as old as its interval.
     Result<Sample> sample();
-    /// Prints as teamdctl does: sorted, indented by 4 or with -o in one line.
-    void print(const json::Value& document) const;
+    void print(const json::Value& document) const { ctl::print(options_, document); }
     /// Prints the document with --json, else the text.
     void print(const json::Value& document, std::string_view text) const;
 
@@ -69,5 +72,25 @@ private:
     Options options_;
     control::Client client_;
 };
+
+template <class Value>
+using Answers = std::vector<std::pair<std::string, Result<Value>>>;
+
+/// What `ask` finds about each of running_teams(). All are asked at once: one whose daemon does not answer
+/// delays nobody else.
+template <class Value>
+Result<Answers<Value>> ask_all_teams(const Options& options, Result<Value> (*ask)(Session&)) {
+    const auto answer_of = [&options, ask](const std::string& team) -> Result<Value> {
+        auto session = TEAMO_TRY(Session::open(team, options));
+        return within(team, ask(session));
+    };
+    std::vector<std::pair<std::string, std::future<Result<Value>>>> asked;
+    for (const auto& team : TEAMO_TRY(running_teams()))
+        asked.emplace_back(team, std::async(std::launch::async, answer_of, team));
+    Answers<Value> answers;
+    for (auto& [team, answer] : asked)
+        answers.emplace_back(team, answer.get());
+    return answers;
+}
 
 } // namespace teamo::ctl

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// doctor: reports what is wrong or slow about a team.
+// doctor: reports what is wrong or slow about a team, or about all teams.
 #include "base/clock.h"
 #include "ctl/commands.h"
 #include "ctl/doctor/findings.h"
@@ -102,7 +102,8 @@ Result<Readings> read_all(Session& session) {
     readings.state = std::move(sample.state);
     readings.rates = std::move(sample.rates);
     TEAMO_TRY(read_devices(readings));
-    readings.topology = read_cpu_topology().value_or(CpuTopology{}); // only notes need it
+    static const auto topology = read_cpu_topology().value_or(CpuTopology{}); // only notes need it
+    readings.topology = topology;
     const auto counted_after = TEAMO_TRY(read_counted(readings.state));
     compare_counted(first, TEAMO_TRY(session.state()), counted, counted_after, readings);
     readings.configuration = TEAMO_TRY(session.document(control::ConfigDump{}));
@@ -168,6 +169,23 @@ Result<> measure(Session& session, Readings& readings) {
     return {};
 }
 
+ExitStatus status_of(const Findings& findings) {
+    const bool only_notes = std::ranges::all_of(
+        findings, [](const Finding& finding) { return finding.severity == Severity::note; });
+    return only_notes ? ExitStatus::success : ExitStatus::failure;
+}
+
+/// TSO is not measured: the team's own doctor does that, which takes longer.
+Result<Findings> findings_of(Session& session) { return all_findings(TEAMO_TRY(read_all(session))); }
+
+/// Its daemon does not answer, or is another one.
+Finding silence_of(const std::string& team, std::string text) {
+    if (text.starts_with(team + ": ")) text.erase(0, team.size() + 2);
+    return {
+        Severity::error, team, std::move(text),
+        fmt::format("systemctl status teamd-offload teamd-offload@{}  (one of them has the daemon)", team)};
+}
+
 } // namespace
 
 CommandResult doctor(Session& session, Arguments) {
@@ -175,9 +193,23 @@ CommandResult doctor(Session& session, Arguments) {
     TEAMO_TRY(measure(session, readings));
     const auto findings = all_findings(readings);
     session.print(json_of(session.team(), findings, readings.trials), text_of(session.team(), findings));
-    const bool only_notes = std::ranges::all_of(
-        findings, [](const Finding& finding) { return finding.severity == Severity::note; });
-    return only_notes ? ExitStatus::success : ExitStatus::failure;
+    return status_of(findings);
+}
+
+CommandResult doctor_of_all_teams(const Options& options, Arguments) {
+    std::vector<FindingsOfTeam> teams;
+    json::Array documents;
+    for (auto& [team, findings] : TEAMO_TRY(ask_all_teams(options, findings_of))) {
+        teams.push_back({team, findings ? *findings : Findings{silence_of(team, findings.error().text)}});
+        documents.push_back(json_of(team, teams.back().findings, {}));
+    }
+    if (teams.empty()) return fail(ENOENT, "no team runs");
+    const auto findings = merged(teams);
+    if (options.json)
+        print(options, std::move(documents));
+    else
+        put(text_of(teams, findings));
+    return status_of(findings);
 }
 
 } // namespace teamo::ctl

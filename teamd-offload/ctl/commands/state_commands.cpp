@@ -69,12 +69,10 @@ CommandResult metrics_show(Session& session, Arguments) {
 }
 
 CommandResult metrics_of_all_teams(const Options& options, Arguments) {
-    const auto teams = TEAMO_TRY(running_teams());
     std::vector<json::Value> states;
     auto status = ExitStatus::success;
-    for (const auto& team : teams) {
-        auto session = Session::open(team, options);
-        auto state = session ? session->document(control::StateDump{}) : tl::unexpected(session.error());
+    const auto read = [](Session& session) { return session.document(control::StateDump{}); };
+    for (auto& [team, state] : TEAMO_TRY(ask_all_teams<json::Value>(options, read))) {
         if (state) {
             states.push_back(std::move(*state));
             continue;

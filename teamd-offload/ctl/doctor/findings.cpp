@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "ctl/doctor/findings.h"
 
+#include "text/numbers.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -33,6 +35,14 @@ Value trial_json(const Trial& trial) {
     return document;
 }
 
+std::string lines_of(const Findings& findings) {
+    std::string text;
+    for (const auto& finding : findings)
+        text += fmt::format("{}: {}: {}\n    {}\n", name_of(finding.severity), finding.where, finding.what,
+                            finding.fix);
+    return text;
+}
+
 } // namespace
 
 Findings all_findings(const Readings& readings) {
@@ -47,13 +57,34 @@ Findings all_findings(const Readings& readings) {
     return all;
 }
 
+Findings merged(std::span<const FindingsOfTeam> teams) {
+    Findings all;
+    for (const auto& [team, findings] : teams)
+        for (auto finding : findings) {
+            const bool of_team = finding.where == team;
+            if (!of_team) finding.where.insert(0, team + ": "); // no name of a device has a colon
+            const auto same = std::ranges::find_if(all, [&](const Finding& one) {
+                return of_team && one.where.find(':') == std::string::npos && one.what == finding.what &&
+                       one.fix == finding.fix && one.severity == finding.severity;
+            });
+            if (same == all.end())
+                all.push_back(std::move(finding));
+            else
+                same->where += ", " + team;
+        }
+    std::ranges::stable_sort(all, {}, &Finding::severity);
+    return all;
+}
+
 std::string text_of(const std::string& team, const Findings& findings) {
-    if (findings.empty()) return fmt::format("{}: nothing is wrong\n", team);
-    std::string text;
-    for (const auto& finding : findings)
-        text += fmt::format("{}: {}: {}\n    {}\n", name_of(finding.severity), finding.where, finding.what,
-                            finding.fix);
-    return text;
+    return findings.empty() ? fmt::format("{}: nothing is wrong\n", team) : lines_of(findings);
+}
+
+std::string text_of(std::span<const FindingsOfTeam> teams, const Findings& findings) {
+    const auto well = static_cast<std::size_t>(
+        std::ranges::count_if(teams, [](const FindingsOfTeam& one) { return one.findings.empty(); }));
+    return lines_of(findings) +
+           (well == 0 ? "" : fmt::format("nothing is wrong with {}\n", counted(well, "team", "teams")));
 }
 
 json::Value json_of(const std::string& team, const Findings& findings, const std::vector<Trial>& trials) {

@@ -95,7 +95,17 @@ auto* find(Map& map, const Key& key) {
     return found == map.end() ? nullptr : &found->second;
 }
 
+struct FindingsOfTeam {
+    std::string team;
+    Findings findings;
+};
+/// Those of several teams, worst first. Each names its team; what is the same about several teams, such as a
+/// property of the machine, is said once.
+Findings merged(std::span<const FindingsOfTeam> teams);
+
 std::string text_of(const std::string& team, const Findings& findings);
+/// `findings`: merged(teams).
+std::string text_of(std::span<const FindingsOfTeam> teams, const Findings& findings);
 json::Value json_of(const std::string& team, const Findings& findings, const std::vector<Trial>& trials);
 
 } // namespace teamo::ctl

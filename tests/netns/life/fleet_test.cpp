@@ -16,7 +16,10 @@
 namespace teamo::test {
 namespace {
 
+using testing::EndsWith;
 using testing::HasSubstr;
+using testing::MatchesRegex;
+using testing::StartsWith;
 
 class Fleet : public testing::Test {
 protected:
@@ -127,6 +130,46 @@ TEST_F(Fleet, leaves_the_others_alone_when_a_team_fails) {
     ASSERT_TRUE(stream.flows(1'000));
     EXPECT_EQ(0U, stream.tally(first, stream.next() - 200).lost);
     EXPECT_EQ(0, stop());
+}
+
+/// One port without a link, and a socket that nobody listens at: they hide nothing of the others.
+TEST_F(Fleet, is_seen_by_one_doctor) {
+    constexpr unsigned teams = 4;
+    const Cabling wires(2 * teams, FarSide::open);
+    const auto name_of = [](unsigned team) { return fmt::format("team{}", team); };
+    for (unsigned team = 0; team < teams; ++team) {
+        const std::vector ports{Cabling::port(2 * team + 1), Cabling::port(2 * team + 2)};
+        put(name_of(team), team_config(by_flow, ports_object(ports, "{}")));
+    }
+    start();
+    for (unsigned team = 0; team < teams; ++team) {
+        ASSERT_TRUE(carries(name_of(team), Cabling::port(2 * team + 2)));
+        wires.host().ip(fmt::format("link set {} up", name_of(team)));
+    }
+    EXPECT_EQ(0, run({.argv = {teamoctl_program(), "doctor"}}).status);
+    wires.pull(2);
+    EXPECT_TRUE(becomes(std::string("false\n"), [] { return item("team0", "ports.eth2.link.up"); }));
+    const auto begin = std::chrono::steady_clock::now();
+    auto said = run({.argv = {teamoctl_program(), "doctor"}});
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, 4s) << "a second for each team";
+    EXPECT_EQ(1, said.status);
+    EXPECT_THAT(said.out, HasSubstr("warning: team0: eth2: has no link"));
+    EXPECT_THAT(said.out, EndsWith("nothing is wrong with 3 teams\n"));
+
+    std::ofstream("/run/teamd/team9.sock") << "";
+    said = run({.argv = {teamoctl_program(), "doctor"}});
+    EXPECT_EQ(1, said.status);
+    EXPECT_THAT(said.out, StartsWith("error: team9: Device"));
+    EXPECT_THAT(said.out, HasSubstr("warning: team0: eth2: has no link"));
+    said = run({.argv = {teamoctl_program(), "-o", "--json", "doctor"}});
+    EXPECT_THAT(said.out,
+                MatchesRegex("\\[.*\"team\": \"team0\".*\"team\": \"team3\".*\"team\": \"team9\"}\\]\n"));
+    EXPECT_EQ(1, said.status);
+    EXPECT_EQ(0, stop());
+    std::filesystem::remove("/run/teamd/team9.sock");
+    said = run({.argv = {teamoctl_program(), "doctor"}});
+    EXPECT_EQ(1, said.status);
+    EXPECT_THAT(said.err, HasSubstr("no team runs"));
 }
 
 TEST_F(Fleet, waits_for_a_team_that_another_daemon_has) {

@@ -102,6 +102,8 @@ TEST(Help, on_a_command_has_usage_and_description) {
 TEST(Help, on_a_command_without_a_team) {
     EXPECT_THAT(help({"import", "bond"}), StartsWith("usage: teamoctl import bond IFACE\n\nPrints"));
     EXPECT_THAT(help({"import"}), HasSubstr("usage: teamoctl import teamd [FILE...]\n"));
+    EXPECT_THAT(help_text("teamoctl"),
+                HasSubstr("\n    doctor                             report problems of all teams\n"));
     EXPECT_THAT(help({"metrics"}), StartsWith("usage: teamoctl teamdevname metrics\n"));
 }
 

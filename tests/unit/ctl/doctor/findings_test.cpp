@@ -46,6 +46,23 @@ TEST(Findings, come_worst_first_each_with_a_fix) {
               "    teamoctl team0 balance thaw\n");
 }
 
+TEST(Findings, of_several_teams_name_each_team) {
+    const std::vector<FindingsOfTeam> teams{{"team0",
+                                             {{Severity::warning, "eth1", "no link", "ethtool eth1"},
+                                              {Severity::warning, "team0", "irqbalance runs", "stop it"}}},
+                                            {"team1", {}},
+                                            {"team2",
+                                             {{Severity::error, "team2", "no port carries", "plug"},
+                                              {Severity::warning, "eth5", "no link", "ethtool eth1"},
+                                              {Severity::warning, "team2", "irqbalance runs", "stop it"}}}};
+    EXPECT_EQ("error: team2: no port carries\n    plug\n"
+              "warning: team0: eth1: no link\n    ethtool eth1\n"
+              "warning: team0, team2: irqbalance runs\n    stop it\n"
+              "warning: team2: eth5: no link\n    ethtool eth1\n"
+              "nothing is wrong with 1 team\n",
+              text_of(teams, merged(teams)));
+}
+
 TEST(Findings, name_a_virtual_function_of_a_pair) {
     auto readings = good_readings();
     readings.devices["eth2"].is_virtual_function = true;
