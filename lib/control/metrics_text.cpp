@@ -170,6 +170,24 @@ std::string info_of(const Value& state, const std::string& team) {
                   1);
 }
 
+/// A port whose switch is not known has empty labels: without a sample a join would leave it out.
+std::string ports_of(const Value& state, const std::string& team) {
+    std::string text;
+    for (const auto& port : json::object(state, "ports")) {
+        const auto& domain = json::child(port.value, "failure_domain");
+        const auto& at = json::child(domain, "switch");
+        const auto name = json::text(at, "name");
+        text += sample("port_info",
+                       {{"team", team},
+                        {"port", port.key},
+                        {"switch", name.empty() ? json::text(at, "id") : name},
+                        {"switch_port", json::text(at, "port")},
+                        {"card", json::text(domain, "card")}},
+                       1);
+    }
+    return text;
+}
+
 std::string active_of(const Value& state, const std::string& team) {
     const auto active = json::string_of(below(state, "runner.active_port"));
     return active.empty() ? "" : sample("port_active", {{"team", team}, {"port", active}}, 1);
@@ -188,6 +206,9 @@ std::string metrics_text(std::span<const Value> states) {
                                 family.name, family.help, family.type, all);
     };
     add({"team_info", "gauge", "A team, its runner and its datapath", "", ""}, info_of);
+    add({"port_info", "gauge", "A port, where its cable ends (LLDP, else the partner of LACP), and its card",
+         "", ""},
+        ports_of);
     add({"port_active", "gauge", "The active port of a team with activebackup", "", ""}, active_of);
     for (const auto& family : families)
         add(family, [&family](const Value& state, const std::string& team) {

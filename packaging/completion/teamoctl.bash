@@ -65,10 +65,11 @@ _teamoctl() {
         case "${words[*]:1}" in
         doctor) choices+=' --measure=' ;;
         top) choices+=' --once' ;;
+        '') [[ ${words[0]} == top ]] && choices+=' --once' ;;
         'port remove'* | 'config reload'*) choices+=' -n --dry-run' ;;
         esac
     elif ((${#words[@]} == 0)); then
-        choices="$(_teamoctl_teams) help bench doctor import metrics"
+        choices="$(_teamoctl_teams) help bench doctor import metrics top"
     elif [[ ${words[*]} == import ]]; then
         choices='bond teamd'
     elif [[ ${words[*]} == 'import bond' ]]; then

@@ -60,6 +60,9 @@ TEST(Lldp, shows_the_switch_of_each_port_until_its_ttl) {
     EXPECT_EQ("lldp", team.item(switch_item(1, "source")));
     EXPECT_EQ("c", team.item(switch_item(1, "id")));
     EXPECT_THAT(ask(team, "state view").out, HasSubstr("    leads to: leaf-7, port Ethernet 8\n"));
+    const auto metrics = ask(team, "metrics").out;
+    EXPECT_THAT(metrics, HasSubstr(R"(port="eth1",switch="leaf-7",switch_port="Ethernet 8",)"));
+    EXPECT_THAT(metrics, HasSubstr(R"(port="eth2",switch="",switch_port="",)"));
     EXPECT_THAT(team.log(), HasSubstr("port eth1 leads to leaf-7, port Ethernet 8 (LLDP)"));
     far.send(lldp_frame("c", "Ethernet 8", 1, "leaf-7"));
     EXPECT_TRUE(team.await_item(switch_item(1, "source"), "none"));

@@ -4,6 +4,7 @@
 
 #include <gmock/gmock.h>
 
+#include <fstream>
 #include <regex>
 #include <set>
 #include <sstream>
@@ -23,6 +24,7 @@ json::Value state(const std::string& team, const std::string& more = "") {
             "link_watches": {"list": {"link_watch_0": {"down_count": 2}, "link_watch_1": {"down_count": 1}}},
             "datapath": {"counters": {"tx_packets": 12345678901234}},
             "loss": {"finding": "", "retransmitted_ppm": 12000},
+            "failure_domain": {"card": "0000:03:00", "switch": {"id": "c", "name": "leaf-7", "port": "Ethernet 8"}},
             "runner": {"selected": true, "detail": {"milliseconds_since_received": -1}}}}})");
 }
 
@@ -41,12 +43,25 @@ TEST(Metrics, have_base_units) {
     EXPECT_THAT(text, Not(HasSubstr("lacpdu_received_seconds"))) << "none has come";
 }
 
+/// A port without a neighbour has the labels too, empty: otherwise a join leaves it out.
+TEST(Metrics, tell_the_switch_of_each_port) {
+    const auto text = text_of_teams(
+        {state("team0"), *json::parse(R"({"team_device": {"ifinfo": {"ifname": "team1"}}, "ports": {
+            "eth2": {"failure_domain": {"card": "", "switch": {"id": "c", "name": "", "port": "8"}}},
+            "eth3": {}}})")});
+    EXPECT_THAT(text, HasSubstr("teamd_offload_port_info{team=\"team0\",port=\"eth1\",switch=\"leaf-7\","
+                                "switch_port=\"Ethernet 8\",card=\"0000:03:00\"} 1\n"));
+    EXPECT_THAT(text,
+                HasSubstr("{team=\"team1\",port=\"eth2\",switch=\"c\",switch_port=\"8\",card=\"\"} 1\n"));
+    EXPECT_THAT(text, HasSubstr("{team=\"team1\",port=\"eth3\",switch=\"\",switch_port=\"\",card=\"\"} 1\n"));
+}
+
 TEST(Metrics, follow_the_text_format) {
     const auto text = text_of_teams({state("team0"), state(R"(team\"1\\)")});
     std::istringstream lines(text);
     std::set<std::string> families;
     std::string family, type;
-    const std::regex sample("([a-z_]+)\\{([a-z]+=\"([^\"\\\\]|\\\\.)*\",?)+\\} [0-9.e+]+");
+    const std::regex sample("([a-z_]+)\\{([a-z_]+=\"([^\"\\\\]|\\\\.)*\",?)+\\} [0-9.e+]+");
     for (std::string line; std::getline(lines, line);) {
         if (line.starts_with("# HELP ")) {
             family = line.substr(7, line.find(' ', 7) - 7);
@@ -64,6 +79,25 @@ TEST(Metrics, follow_the_text_format) {
     }
     EXPECT_GT(families.size(), 8U);
     EXPECT_THAT(text, HasSubstr("{team=\"team\\\"1\\\\\"}"));
+}
+
+/// A name that is written wrong in a rule is an alert that never fires.
+TEST(Metrics, that_rules_and_dashboard_use_exist) {
+    const auto read = [](const std::string& path) {
+        std::ifstream file(TEAMO_SOURCE_DIR "/" + path);
+        return std::string(std::istreambuf_iterator<char>(file), {});
+    };
+    const auto source = read("lib/control/metrics_text.cpp");
+    const auto dashboard = read("packaging/prometheus/teamd-offload.dashboard.json");
+    EXPECT_TRUE(json::parse(dashboard));
+    const auto text = dashboard + read("packaging/prometheus/teamd-offload.rules.yml");
+    const std::regex metric("teamd_offload_([a-z_]+)");
+    std::set<std::string> names;
+    for (std::sregex_iterator found(text.begin(), text.end(), metric), end; found != end; ++found)
+        names.insert("\"" + (*found)[1].str() + "\"");
+    EXPECT_GT(names.size(), 10U);
+    for (const auto& name : names)
+        EXPECT_THAT(source, HasSubstr(name));
 }
 
 TEST(Metrics, of_no_team_are_empty) { EXPECT_EQ("", text_of_teams({})); }
