@@ -295,7 +295,8 @@ a per cent of a CPU; both count the whole machine, other work included.)"},
 hash buckets and interrupt CPUs with their load, the workers, and what has
 happened. Keys: t sorts by what is sent, r by what is received, p by port; w and
 e show or hide workers and events; q ends. With --once, or if the output is not
-a terminal, it prints one reading.)"},
+a terminal, it prints one reading. "teamoctl top", without a team, has a line
+for each team.)"},
         {.path = "metrics",
          .run = metrics_show,
          .summary = "print metrics for Prometheus",
@@ -346,6 +347,11 @@ arguments: "teamoctl bench --help" shows them.)"},
          .alone = metrics_of_all_teams,
          .summary = "print metrics of all teams",
          .text = R"(Prints the metrics of all teams with a daemon, as "metrics" does for one.)"},
+        {.path = "top",
+         .once = true,
+         .alone = top_of_all_teams,
+         .summary = "show rates of all teams, live",
+         .text = R"(Shows a line for each team with a daemon, as "top" does for one team.)"},
         {.path = "doctor",
          .json = true,
          .alone = doctor_of_all_teams,

@@ -73,7 +73,7 @@ bool is_bench(Arguments words);
 Result<std::optional<CommandLine>> find_teamless(Arguments words);
 
 /// A team that does not answer is named on standard error.
-CommandAlone metrics_of_all_teams, doctor_of_all_teams, import_bond, import_teamd, bench;
+CommandAlone metrics_of_all_teams, doctor_of_all_teams, top_of_all_teams, import_bond, import_teamd, bench;
 
 // `teamoctl --help` and `teamoctl help COMMAND`. man/teamoctl.8 has more, but need not be installed.
 

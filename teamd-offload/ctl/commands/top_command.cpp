@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// What a team does now: `stats live`, and `top`, which uses plain ANSI sequences, as every terminal of the
-// last forty years understands them.
+// What a team does now: `stats live`, and `top`, also of all teams, which uses plain ANSI sequences, as every
+// terminal of the last forty years understands them.
 #include "ctl/commands.h"
 #include "ctl/report/top.h"
 
@@ -107,37 +107,55 @@ bool take_key(char key, TopView& view) {
     return true;
 }
 
-CommandResult show_live(Session& session) {
+/// Shows what `text` makes of the last two readings.
+template <class Read, class Text>
+CommandResult show_live(const Read& read, const Text& text, std::string_view keys, TopView view) {
     struct sigaction end{};
     end.sa_handler = [](int) { ended = 1; };
     for (const int number : {SIGINT, SIGTERM, SIGHUP})
         ::sigaction(number, &end, nullptr);
-    auto earlier = TEAMO_TRY(read_team_and_cpus(session));
+    auto earlier = TEAMO_TRY(read());
     auto later = earlier;
-    std::deque<std::string> events;
-    TopView view;
     const Terminal terminal;
-    auto next = earlier.at + 1s;
+    auto next = std::chrono::steady_clock::now() + 1s;
     while (ended == 0) {
         Terminal::measure(view);
         auto screen = view;
         screen.rows -= std::min<std::size_t>(screen.rows, 1);
-        auto text = top_text(earlier, later, events, screen);
-        if (!text.ends_with('\n')) text += '\n';
-        Terminal::draw(text + std::string(keys_line.substr(0, view.columns)));
+        auto lines = text(earlier, later, screen);
+        if (!lines.ends_with('\n')) lines += '\n';
+        Terminal::draw(lines + std::string(keys.substr(0, view.columns)));
         if (const auto key = Terminal::key(next); key != 0) {
             if (!take_key(key, view)) break;
             continue;
         }
         if (ended != 0) break;
-        auto now = TEAMO_TRY(read_team_and_cpus(session));
+        auto now = TEAMO_TRY(read());
         earlier = std::exchange(later, std::move(now));
-        for (const auto& event : top_events(earlier.state, later.state))
-            events.push_front(time_of_day() + "  " + event);
-        if (events.size() > most_events) events.resize(most_events);
         next = std::max(next + 1s, std::chrono::steady_clock::now());
     }
     return {};
+}
+
+template <class Read, class Text>
+CommandResult show(const Options& options, const Read& read, const Text& text,
+                   std::string_view keys = keys_line, TopView view = {}) {
+    if (!options.once && ::isatty(STDOUT_FILENO) == 1 && ::isatty(STDIN_FILENO) == 1)
+        return show_live(read, text, keys, view);
+    const auto start = std::chrono::steady_clock::now();
+    const auto earlier = TEAMO_TRY(read());
+    std::this_thread::sleep_until(start + 1s);
+    const auto later = TEAMO_TRY(read());
+    view.columns = view.rows = 1000;
+    put(text(earlier, later, view));
+    return {};
+}
+
+Result<TeamReadings> read_all_teams(const Options& options) {
+    TeamReadings teams;
+    for (auto& [team, reading] : TEAMO_TRY(ask_all_teams(options, read_team_and_cpus)))
+        teams[team] = reading ? std::optional(std::move(*reading)) : std::nullopt;
+    return teams;
 }
 
 } // namespace
@@ -151,16 +169,25 @@ CommandResult stats_live(Session& session, Arguments) {
 }
 
 CommandResult top_show(Session& session, Arguments) {
-    if (!session.options().once && ::isatty(STDOUT_FILENO) == 1 && ::isatty(STDIN_FILENO) == 1)
-        return show_live(session);
-    const auto earlier = TEAMO_TRY(read_team_and_cpus(session));
-    std::this_thread::sleep_until(earlier.at + 1s);
-    const auto later = TEAMO_TRY(read_team_and_cpus(session));
+    std::optional<TeamState> former;
     std::deque<std::string> events;
-    for (const auto& event : top_events(earlier.state, later.state))
-        events.push_front(event);
-    put(top_text(earlier, later, events, {.columns = 1000, .rows = 1000}));
-    return {};
+    const auto read = [&]() -> Result<Reading> {
+        auto now = TEAMO_TRY(read_team_and_cpus(session));
+        for (const auto& event : top_events(former ? *former : now.state, now.state))
+            events.push_front(time_of_day() + "  " + event);
+        if (events.size() > most_events) events.resize(most_events);
+        former = now.state;
+        return now;
+    };
+    return show(session.options(), read,
+                [&events](const Reading& earlier, const Reading& later, const TopView& view) {
+                    return top_text(earlier, later, events, view);
+                });
+}
+
+CommandResult top_of_all_teams(const Options& options, Arguments) {
+    return show(options, [&options] { return read_all_teams(options); }, top_text_of_teams,
+                "q quit  t by sent  r by received  p by name", {.order = TopOrder::sent});
 }
 
 } // namespace teamo::ctl

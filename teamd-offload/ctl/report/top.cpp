@@ -118,6 +118,37 @@ std::string fitted(std::string_view text, const TopView& view) {
     return screen;
 }
 
+struct TeamLine {
+    double sent = 0, received = 0;
+    Row row;
+};
+
+TeamLine line_of(const std::string& team, const Reading& earlier, const Reading& later) {
+    const auto figures = live_figures(earlier, later);
+    const auto& state = later.state;
+    std::string fullest = "-";
+    std::vector<std::string> remarks;
+    double most = -1;
+    for (std::size_t index = 0; index < state.ports.size(); ++index) {
+        const auto& port = state.ports[index];
+        const auto& rates = figures.ports[index].rates;
+        if (!port.loss.what.empty()) remarks.push_back(fmt::format("{}: {}", port.name, port.loss.what));
+        const auto speed = port.link.speed.value_or(0) * bytes_per_megabit;
+        const auto load = std::max(rates.tx_bytes, rates.rx_bytes);
+        if (!port.link_up || speed <= 0 || load / speed <= most) continue;
+        most = load / speed;
+        fullest = fmt::format("{} {}", port.name, share(load, speed));
+    }
+    return {
+        figures.team.tx_bytes,
+        figures.team.rx_bytes,
+        {team, state.runner, state.datapath,
+         fmt::format("{}/{}", std::ranges::count_if(state.ports, &PortStatus::transmits), state.ports.size()),
+         fmt::format("{:.1f}", figures.team.tx_bytes / bytes_per_megabit),
+         fmt::format("{:.1f}", figures.team.rx_bytes / bytes_per_megabit), fullest,
+         remarks.empty() ? "-" : joined(remarks)}};
+}
+
 template <class Status>
 void add_repairs(std::vector<std::string>& events, const std::vector<Status>& before,
                  const std::vector<Status>& after, std::string_view what) {
@@ -167,6 +198,32 @@ std::string top_text(const Reading& earlier, const Reading& later, const std::de
             text += event + "\n";
     }
     return fitted(text, view);
+}
+
+std::string top_text_of_teams(const TeamReadings& earlier, const TeamReadings& later, const TopView& view) {
+    std::vector<TeamLine> lines;
+    for (const auto& [team, reading] : later) {
+        const auto before = earlier.find(team);
+        const bool is_new = before == earlier.end() || !before->second;
+        lines.push_back(reading ? line_of(team, is_new ? *reading : *before->second, *reading)
+                                : TeamLine{.row{team, "-", "-", "-", "-", "-", "-", "does not answer"}});
+    }
+    if (view.order != TopOrder::configured)
+        std::ranges::stable_sort(lines, std::greater{},
+                                 view.order == TopOrder::sent ? &TeamLine::sent : &TeamLine::received);
+    double sent = 0, received = 0;
+    std::vector<Row> rows;
+    for (auto& line : lines) {
+        sent += line.sent;
+        received += line.received;
+        rows.push_back(std::move(line.row));
+    }
+    return fitted(
+        fmt::format("{}: sends {}, receives {}\n\n", counted(rows.size(), "team", "teams"), megabits(sent),
+                    megabits(received)) +
+            table_of({"TEAM", "RUNNER", "DATAPATH", "CARRY", "TX Mb/s", "RX Mb/s", "FULLEST", "REMARK"},
+                     rows),
+        view);
 }
 
 } // namespace teamo::ctl

@@ -6,6 +6,7 @@
 #include "ctl/report/live.h"
 
 #include <deque>
+#include <map>
 #include <string>
 
 namespace teamo::ctl {
@@ -27,5 +28,11 @@ std::vector<std::string> top_events(const TeamState& earlier, const TeamState& l
 /// `events`: latest first.
 std::string top_text(const Reading& earlier, const Reading& later, const std::deque<std::string>& events,
                      const TopView& view);
+
+/// By name; none: the daemon does not answer.
+using TeamReadings = std::map<std::string, std::optional<Reading>>;
+
+/// The same for all teams, a line for each.
+std::string top_text_of_teams(const TeamReadings& earlier, const TeamReadings& later, const TopView& view);
 
 } // namespace teamo::ctl

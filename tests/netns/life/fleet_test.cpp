@@ -16,6 +16,7 @@
 namespace teamo::test {
 namespace {
 
+using testing::ContainsRegex;
 using testing::EndsWith;
 using testing::HasSubstr;
 using testing::MatchesRegex;
@@ -133,7 +134,7 @@ TEST_F(Fleet, leaves_the_others_alone_when_a_team_fails) {
 }
 
 /// One port without a link, and a socket that nobody listens at: they hide nothing of the others.
-TEST_F(Fleet, is_seen_by_one_doctor) {
+TEST_F(Fleet, is_seen_by_one_doctor_and_one_top) {
     constexpr unsigned teams = 4;
     const Cabling wires(2 * teams, FarSide::open);
     const auto name_of = [](unsigned team) { return fmt::format("team{}", team); };
@@ -165,6 +166,10 @@ TEST_F(Fleet, is_seen_by_one_doctor) {
     EXPECT_THAT(said.out,
                 MatchesRegex("\\[.*\"team\": \"team0\".*\"team\": \"team3\".*\"team\": \"team9\"}\\]\n"));
     EXPECT_EQ(1, said.status);
+    said = run({.argv = {teamoctl_program(), "top", "--once"}});
+    EXPECT_EQ(0, said.status) << said.err;
+    EXPECT_THAT(said.out, ContainsRegex("team0 +loadbalance +[a-z]+ +1/2 "));
+    EXPECT_THAT(said.out, ContainsRegex("team9 .* does not answer"));
     EXPECT_EQ(0, stop());
     std::filesystem::remove("/run/teamd/team9.sock");
     said = run({.argv = {teamoctl_program(), "doctor"}});

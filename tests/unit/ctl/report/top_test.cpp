@@ -12,6 +12,8 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::MatchesRegex;
+using testing::StartsWith;
 
 PortStatus top_port(const std::string& name, std::uint64_t sent, std::uint64_t received) {
     auto port = good_port(name, 1);
@@ -52,6 +54,23 @@ TEST(Top, sorts_by_what_is_sent) {
     const Readings readings;
     const auto lines = lines_of(top_text(readings.earlier, readings.later, {}, {.order = TopOrder::sent}));
     EXPECT_THAT(lines[4], HasSubstr("eth2"));
+}
+
+TEST(Top, of_all_teams_has_a_line_for_each) {
+    Readings readings;
+    readings.later.state.ports[0].loss.what = "it loses packets";
+    readings.later.state.ports[1].transmits = false;
+    TeamReadings earlier{{"gone", readings.earlier}, {"team1", readings.earlier}};
+    TeamReadings later{{"silent", std::nullopt}, {"team0", readings.later}, {"team1", readings.later}};
+    const auto lines = lines_of(top_text_of_teams(earlier, later, {.order = TopOrder::sent, .columns = 200}));
+    ASSERT_EQ(6U, lines.size());
+    EXPECT_EQ("3 teams: sends 1100 Mbit/s, receives 200 Mbit/s", lines[0]);
+    EXPECT_THAT(lines[3], MatchesRegex("team1 +loadbalance +bpf +1/2 +1100.0 +200.0 +eth2 100.0 % +"
+                                       "eth1: it loses packets"));
+    EXPECT_THAT(lines[4], MatchesRegex("silent .* does not answer"));
+    EXPECT_THAT(lines[5], MatchesRegex("team0 .* 0.0 +0.0 +eth1 0.0 % .*")) << "it has just come";
+    const TopView by_name{.order = TopOrder::configured, .columns = 200};
+    EXPECT_THAT(lines_of(top_text_of_teams(earlier, later, by_name))[4], StartsWith("team0"));
 }
 
 TEST(Top, fits_the_terminal) {
