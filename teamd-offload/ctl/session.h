@@ -3,6 +3,7 @@
 
 #include "control/client.h"
 #include "ctl/report/state.h"
+#include "kernel/files/process_files.h"
 #include "json/value.h"
 
 #include <future>
@@ -80,6 +81,7 @@ using Answers = std::vector<std::pair<std::string, Result<Value>>>;
 /// delays nobody else.
 template <class Value>
 Result<Answers<Value>> ask_all_teams(const Options& options, Result<Value> (*ask)(Session&)) {
+    raise_descriptor_limit(); // a dozen for each team
     const auto answer_of = [&options, ask](const std::string& team) -> Result<Value> {
         auto session = TEAMO_TRY(Session::open(team, options));
         return within(team, ask(session));

@@ -9,12 +9,12 @@
 #include "daemon/team_run.h"
 #include "kernel/bpf/load_program.h"
 #include "kernel/files/files.h"
+#include "kernel/files/process_files.h"
 #include "kernel/netlink/netlink_socket.h"
 #include "json/parse.h"
 
 #include <malloc.h>
 #include <sched.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <systemd/sd-daemon.h>
 #include <unistd.h>
@@ -202,18 +202,10 @@ int run_team(Prepared prepared, Log& log) {
     return serve(std::move(prepared), std::move(*pid_file), log, std::move(*parent));
 }
 
-/// Each team needs some forty descriptors, and the usual limit is 1024.
-void raise_descriptor_limit() {
-    rlimit limit{};
-    if (::getrlimit(RLIMIT_NOFILE, &limit) < 0) return;
-    limit.rlim_cur = limit.rlim_max;
-    static_cast<void>(::setrlimit(RLIMIT_NOFILE, &limit));
-}
-
 int run_all(const Options& options, Log& log) {
     log.set_debug(options.debug > 0);
     if (options.zmq_address) log(Level::warning, "ZeroMQ support is not compiled-in.");
-    raise_descriptor_limit();
+    raise_descriptor_limit(); // some forty for each team
     if (const auto may = check_capabilities(/*needs_bpf=*/true); !may) return log_refusal(log, may.error());
     if (const auto made = make_run_directory(); !made) return log_refusal(log, made.error());
     raise_priority();

@@ -8,6 +8,7 @@
 
 #include <linux/taskstats.h>
 #include <netlink/genl/ctrl.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <csignal>
@@ -128,6 +129,13 @@ std::map<std::uint64_t, SocketOwner> find_socket_owners(const std::set<std::uint
         });
     }
     return found;
+}
+
+void raise_descriptor_limit() {
+    rlimit limit{};
+    if (::getrlimit(RLIMIT_NOFILE, &limit) < 0) return;
+    limit.rlim_cur = limit.rlim_max;
+    static_cast<void>(::setrlimit(RLIMIT_NOFILE, &limit));
 }
 
 } // namespace teamo

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// What the kernel shows of processes: their name, start and CPU time, and the sockets that they have open.
+// What the kernel shows of processes: their name, start and CPU time, and the sockets that they have open;
+// and how many of them this process may have.
 #pragma once
 
 #include "base/result.h"
@@ -66,5 +67,8 @@ std::optional<std::uint64_t> socket_inode(std::string_view link);
 /// The first process that has each of the sockets open. A socket is missing if its process is in another PID
 /// namespace, or if the search ended early (most_descriptors).
 std::map<std::uint64_t, SocketOwner> find_socket_owners(const std::set<std::uint64_t>& inodes);
+
+/// To the hard limit: the usual one is 1024 descriptors.
+void raise_descriptor_limit();
 
 } // namespace teamo

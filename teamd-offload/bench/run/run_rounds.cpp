@@ -2,8 +2,8 @@
 #include "bench/run/run_rounds.h"
 
 #include "bench/summary.h"
+#include "kernel/files/process_files.h"
 
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -15,14 +15,6 @@ namespace {
 
 /// What closed connections left in queues is dropped by then.
 constexpr std::chrono::milliseconds to_drain{50};
-
-/// A connection takes up to two descriptors at each end, and a stage has sockets of its own.
-void raise_descriptor_limit() {
-    rlimit limit{};
-    if (::getrlimit(RLIMIT_NOFILE, &limit) < 0) return;
-    limit.rlim_cur = limit.rlim_max;
-    (void)::setrlimit(RLIMIT_NOFILE, &limit);
-}
 
 constexpr std::size_t bar_width = 20;
 
@@ -74,7 +66,7 @@ std::string progress_line(const Steps& done, const Steps& left, Clock::duration 
 
 Result<> run_rounds(const Options& options, Results& results,
                     const std::function<Result<Ends>(const Case&)>& ends_of) {
-    raise_descriptor_limit();
+    raise_descriptor_limit(); // up to two for a connection at each end, and those of a stage
     const auto order = order_of_rounds(results.cases.size(), options.rounds);
     Progress progress;
     Steps done;
