@@ -41,8 +41,8 @@ struct {
     (TEAMO_HASH_ETH | TEAMO_HASH_VLAN | TEAMO_HASH_IPV4 | TEAMO_HASH_IPV6 | TEAMO_HASH_L4)
 #define TEAMO_FLOW_BY_HEADERS (1ULL << 63) /* socket cookies are counters and do not reach this bit */
 
-/* Not inlined: called in two places, and for few packets. */
-static __attribute__((noinline)) __u32 teamo_flow_hash(struct __sk_buff* skb, __u32 fields) {
+/* Not static, so that the verifier checks it once. For few packets. */
+__attribute__((noinline)) __u32 teamo_flow_hash(struct __sk_buff* skb, __u32 fields) {
     return teamo_packet_hash(skb, fields);
 }
 
