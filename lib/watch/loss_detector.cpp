@@ -59,14 +59,15 @@ void LossDetector::add(Window& to, const Window& more) {
 
 template <class Action>
 void LossDetector::in_windows(Action action) {
-    std::ranges::for_each(ticks_, action);
+    for (const auto& one : ticks_)
+        if (one) action(*one);
     action(period_);
 }
 
 LossDetector::Window LossDetector::last_seconds() const {
     Window sum;
     for (const auto& one : ticks_)
-        add(sum, one);
+        if (one) add(sum, *one);
     return sum;
 }
 
@@ -159,27 +160,36 @@ void LossDetector::step(std::span<const LossSample> ports, const AllBucketCounte
         return std::ranges::find(ports, entry.first, &LossSample::port) == ports.end();
     });
     Window latest{.owners = owners};
-    if (counters != nullptr && last_)
-        for (std::size_t i = 0; i < bucket_count; ++i)
-            latest.buckets[i] = {rise((*last_)[i].tcp_segments, (*counters)[i].tcp_segments),
-                                 rise((*last_)[i].tcp_again, (*counters)[i].tcp_again)};
-    last_ = counters == nullptr ? std::nullopt : std::optional(*counters);
+    bool is_quiet = true;
+    const auto before = std::exchange(last_, std::nullopt);
+    if (counters != nullptr) {
+        auto& now_counted = last_.emplace();
+        for (std::size_t i = 0; i < bucket_count; ++i) {
+            now_counted[i] = {(*counters)[i].tcp_segments, (*counters)[i].tcp_again};
+            if (!before) continue;
+            latest.buckets[i] = {rise((*before)[i].sent, now_counted[i].sent),
+                                 rise((*before)[i].again, now_counted[i].again)};
+            is_quiet = is_quiet && latest.buckets[i].sent == 0 && latest.buckets[i].again == 0;
+        }
+    }
     for (const auto& port : ports) {
         const auto [entry, is_new] = known_.try_emplace(port.port);
         auto& known = entry->second;
         if (is_new) known = {.last = port, .begun = port, .begun_at = now, .calm = port, .calm_at = now};
-        latest.dropped[port.port] = rise(known.last.queue_dropped, port.queue_dropped);
+        const auto dropped = rise(known.last.queue_dropped, port.queue_dropped);
+        latest.dropped[port.port] = dropped;
+        is_quiet = is_quiet && dropped == 0;
         known.last = port;
         if (total(latest, port.slot).again > 0) latest.lossy_ticks[port.port] = 1;
     }
     // What a bucket lost before it moved says nothing about its new port.
-    if (!ticks_.empty() && ticks_.back().owners != owners)
+    if (std::exchange(owners_, owners) != owners)
         in_windows([&owners](Window& window) {
             for (std::size_t i = 0; i < bucket_count; ++i)
                 if (window.owners[i] != owners[i]) window.buckets[i] = {};
         });
     add(period_, latest);
-    ticks_.push_back(std::move(latest));
+    ticks_.push_back(is_quiet ? nullptr : std::make_unique<Window>(std::move(latest)));
     if (ticks_.size() > ticks_of_window) ticks_.pop_front();
     const bool period_ends = now - period_began_ >= period;
     const auto recent = last_seconds();

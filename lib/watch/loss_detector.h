@@ -10,6 +10,7 @@
 
 #include <deque>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -89,9 +90,10 @@ private:
                                                std::span<const LossSample> ports);
     static std::optional<LossFinding> by_errors(Known& known, const LossSample& port, Clock::time_point now);
 
-    std::optional<AllBucketCounters> last_;
-    std::deque<Window> ticks_; ///< the last seconds
-    Window period_{};          ///< for slow traffic
+    std::optional<std::array<Segments, bucket_count>> last_; ///< as counted
+    std::array<Slot, bucket_count> owners_{};
+    std::deque<std::unique_ptr<Window>> ticks_; ///< the last seconds; nullptr: nothing was sent
+    Window period_{};                           ///< for slow traffic
     Clock::time_point period_began_{};
     std::map<IfIndex, Known> known_;
 };
