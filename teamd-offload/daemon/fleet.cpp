@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "daemon/fleet.h"
 
+#include "daemon/links/lacp_frames.h"
 #include "kernel/files/files.h"
 
 #include <systemd/sd-daemon.h>
@@ -13,6 +14,8 @@ namespace teamo {
 namespace {
 
 constexpr std::string_view suffix = ".conf";
+/// Less than a second, which a partner at fast rate expects (IEEE 802.1AX-2020, 6.4.4).
+constexpr std::chrono::milliseconds lacp_pause{900};
 
 /// The names of the teams that have a file there.
 Result<std::set<std::string>> teams_in(const std::string& folder) {
@@ -34,10 +37,12 @@ Result<std::unique_ptr<Fleet>> Fleet::make(Options options, Log& log, sd_event* 
                                            std::function<void()> changed) {
     std::unique_ptr<Fleet> fleet(new Fleet(std::move(options), log, loop, std::move(changed)));
     auto* self = fleet.get();
-    fleet->table_ = TEAMO_TRY(DeviceTable::make(log, loop));
+    fleet->shared_ = TEAMO_TRY(ProcessParts::make(log, loop));
     fleet->soon_ = TEAMO_TRY(Deferred::make(loop, Priority::client, [self] { self->step(); }));
     fleet->later_ = TEAMO_TRY(Timer::make(loop, [self] { self->soon_->soon(); }));
+    fleet->lacp_timer_ = TEAMO_TRY(Timer::make(loop, [self] { self->continue_waiting(); }));
     TEAMO_TRY(fleet->read_folder());
+    fleet->continue_waiting();
     return fleet;
 }
 
@@ -50,7 +55,7 @@ void Fleet::scan() {
 Result<> Fleet::read_folder() {
     const auto names = TEAMO_TRY(teams_in(options_.folder));
     // Names and marks of devices that are down change without an event.
-    TEAMO_TRY(table_->refresh());
+    TEAMO_TRY(shared_->devices->refresh());
     settled_ = false;
     for (const auto& name : names)
         teams_.try_emplace(name, name, options_.log_output);
@@ -80,7 +85,7 @@ void Fleet::step() {
             (next == teams_.end() || times(team->second) < times(next->second)))
             next = team;
     if (next == teams_.end()) {
-        settled_ = true;
+        if (!std::exchange(settled_, true)) shared_->sockets.drop_rest();
         set_timer();
         return changed_();
     }
@@ -91,6 +96,7 @@ void Fleet::step() {
 
 void Fleet::tend(const std::string& name, Entry& entry) {
     entry.due = false;
+    entry.tried = true;
     if (entry.run && (entry.gone || entry.ended)) {
         entry.run->stop(/*restarts=*/false, /*well=*/entry.gone);
         entry.run.reset();
@@ -108,6 +114,17 @@ void Fleet::tend(const std::string& name, Entry& entry) {
                   error.number == EINVAL ? message_id::config_refused : message_id::none);
     // What does not pass by itself waits for a reload.
     if (entry.elsewhere || is_passing(error)) try_again_later(entry);
+}
+
+/// A killed process had these teams; the turn of the last one may come after its partners' timeout.
+void Fleet::continue_waiting() {
+    bool waits = false;
+    for (const auto& [name, entry] : teams_) {
+        if (entry.tried || running_by(usual_pid_path(name))) continue;
+        continue_lacp(name, shared_->devices->links(), shared_->frames);
+        waits = true;
+    }
+    if (waits) lacp_timer_->after(lacp_pause);
 }
 
 /// A daemon that has the team may be restarting: it must find it free.
@@ -128,7 +145,7 @@ Result<> Fleet::start(const std::string& name, Entry& entry) {
     const auto text = TEAMO_TRY(within("configuration", read_file(*options.config_file)));
     auto prepared = TEAMO_TRY(prepare(std::move(options), text, entry.log));
     // Of a device that another daemon had, nothing may have told the marks.
-    if (entry.patience) TEAMO_TRY(table_->refresh());
+    if (entry.patience) TEAMO_TRY(shared_->devices->refresh());
     const auto ended = [this, &entry, begun = Clock::now()](int /*status*/) {
         entry.ended = true;
         settled_ = false;
@@ -137,7 +154,7 @@ Result<> Fleet::start(const std::string& name, Entry& entry) {
         soon_->soon();
     };
     entry.ended = false;
-    entry.run = TEAMO_TRY(TeamRun::start(std::move(prepared), std::move(pid_file), entry.log, loop_, *table_,
+    entry.run = TEAMO_TRY(TeamRun::start(std::move(prepared), std::move(pid_file), entry.log, loop_, *shared_,
                                          {.changed = changed_, .ended = ended}));
     return {};
 }
@@ -154,6 +171,7 @@ void Fleet::set_timer() {
 
 void Fleet::stop(bool restarts, bool well) {
     ending_ = true;
+    if (restarts) shared_->sockets.keep_all();
     for (auto& [name, entry] : teams_) {
         if (entry.run) entry.run->stop(restarts, well);
         sd_notify(0, "WATCHDOG=1"); // the loop, which says so, has ended

@@ -42,6 +42,7 @@ private:
         bool gone = false;      ///< has no file any more
         bool ended = false;     ///< to be started again
         bool elsewhere = false; ///< another daemon has it
+        bool tried = false;     ///< has had its turn in this process
         std::optional<Patience> patience{};
         Clock::time_point not_before{}; ///< when it is tried again
         LogOnce failure{};
@@ -56,16 +57,17 @@ private:
     Result<> read_folder();
     std::string path_of(const std::string& name) const;
     void try_again_later(Entry& entry);
+    void continue_waiting();
     void set_timer();
 
     Options options_;
     Log& log_;
     sd_event* loop_;
     std::function<void()> changed_;
-    std::unique_ptr<DeviceTable> table_;
+    std::unique_ptr<ProcessParts> shared_;
     std::map<std::string, Entry> teams_;
     std::optional<Deferred> soon_;
-    std::optional<Timer> later_;
+    std::optional<Timer> later_, lacp_timer_;
     bool settled_ = false;
     bool ending_ = false;
 };

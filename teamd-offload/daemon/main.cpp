@@ -95,7 +95,7 @@ void notify_status(const std::string& line) { sd_notifyf(0, "STATUS=%s", line.c_
 /// One team, until a signal or a failure ends it. `parent`: see daemonize().
 int serve(Prepared prepared, PidFile pid_file, Log& log, UniqueFd parent) {
     const bool daemonizes = prepared.options.daemonize;
-    std::unique_ptr<DeviceTable> table;
+    std::unique_ptr<ProcessParts> shared;
     std::unique_ptr<TeamRun> team;
     bool runs = false;
     const auto refuse = [&](const Error& error) {
@@ -108,10 +108,10 @@ int serve(Prepared prepared, PidFile pid_file, Log& log, UniqueFd parent) {
         MainLoop::report_ready();
     });
     if (!loop) return refuse(loop.error());
-    auto known = DeviceTable::make(log, loop->get());
+    auto known = ProcessParts::make(log, loop->get());
     if (!known) return refuse(known.error());
-    table = std::move(*known);
-    auto started = TeamRun::start(std::move(prepared), std::move(pid_file), log, loop->get(), *table,
+    shared = std::move(*known);
+    auto started = TeamRun::start(std::move(prepared), std::move(pid_file), log, loop->get(), *shared,
                                   {.changed =
                                        [&] {
                                            if (runs) notify_status(team->describe());
@@ -120,6 +120,7 @@ int serve(Prepared prepared, PidFile pid_file, Log& log, UniqueFd parent) {
     if (!started) return refuse(started.error());
     team = std::move(*started);
     runs = true;
+    shared->sockets.drop_rest();
     MainLoop::report_ready();
     notify_status(team->describe());
     log(Level::info, team->describe());
@@ -127,7 +128,9 @@ int serve(Prepared prepared, PidFile pid_file, Log& log, UniqueFd parent) {
     if (daemonizes) log.go_to_background();
     const int status = loop->run();
     runs = false;
-    team->stop(is_unit_restarting(), status == ended_well);
+    const bool restarts = is_unit_restarting();
+    if (restarts) shared->sockets.keep_all();
+    team->stop(restarts, status == ended_well);
     return status;
 }
 

@@ -70,11 +70,11 @@ Result<Prepared> prepare(Options options, std::string_view text, Log& log) {
 }
 
 Result<std::unique_ptr<TeamRun>> TeamRun::start(Prepared prepared, PidFile pid_file, Log& log, sd_event* loop,
-                                                DeviceTable& table, Events events) {
+                                                ProcessParts& shared, Events events) {
     for (const auto& sentence : ignored_settings(prepared.configuration))
         log(Level::warning, sentence);
     std::unique_ptr<TeamRun> run(
-        new TeamRun(std::move(prepared), std::move(pid_file), log, loop, table, std::move(events)));
+        new TeamRun(std::move(prepared), std::move(pid_file), log, loop, shared, std::move(events)));
     TEAMO_TRY(run->open());
     return run;
 }
@@ -97,14 +97,14 @@ Result<> TeamRun::open_team() {
         bond_changed_->soon();
     };
     team_ =
-        TEAMO_TRY(Team::start(configuration_, options_, log_, loop_, table_, [this] { notify(); }, failed));
+        TEAMO_TRY(Team::start(configuration_, options_, log_, loop_, shared_, [this] { notify(); }, failed));
     return {};
 }
 
 /// As soon as there is a bond of that name.
 Result<> TeamRun::attach() {
     if (!awaiting_) {
-        awaiting_ = TEAMO_TRY(Observer::make(table_, log_, [this] { bond_changed_->soon(); }));
+        awaiting_ = TEAMO_TRY(Observer::make(*shared_.devices, log_, [this] { bond_changed_->soon(); }));
         awaiting_->follow({.names = {configuration_.team.device}});
         awaiting_->listen();
     }

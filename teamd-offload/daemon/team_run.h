@@ -46,10 +46,10 @@ public:
         std::function<void(int status)> ended;
     };
 
-    /// Takes the team, or waits for the bond. On failure everything is as it was. `log` and `table`
+    /// Takes the team, or waits for the bond. On failure everything is as it was. `log` and `shared`
     /// must outlive it.
     static Result<std::unique_ptr<TeamRun>> start(Prepared prepared, PidFile pid_file, Log& log,
-                                                  sd_event* loop, DeviceTable& table, Events events);
+                                                  sd_event* loop, ProcessParts& shared, Events events);
 
     /// Reads the configuration file again.
     void reload();
@@ -60,13 +60,14 @@ public:
     std::string describe();
 
 private:
-    TeamRun(Prepared prepared, PidFile pid_file, Log& log, sd_event* loop, DeviceTable& table, Events events)
+    TeamRun(Prepared prepared, PidFile pid_file, Log& log, sd_event* loop, ProcessParts& shared,
+            Events events)
         : pid_file_(std::move(pid_file)),
           options_(std::move(prepared.options)),
           configuration_(std::move(prepared.configuration)),
           log_(log),
           loop_(loop),
-          table_(table),
+          shared_(shared),
           events_(std::move(events)) {}
     Result<> open();
     Result<> open_team();
@@ -83,7 +84,7 @@ private:
     Configuration configuration_; ///< of the next team
     Log& log_;
     sd_event* loop_;
-    DeviceTable& table_;
+    ProcessParts& shared_;
     Events events_;
     std::unique_ptr<Team> team_;         ///< nullptr: there is no bond to attach to
     std::unique_ptr<Observer> awaiting_; ///< sees when there is one

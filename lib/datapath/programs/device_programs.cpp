@@ -37,9 +37,9 @@ bool Rounds::begin(Clock::time_point now) {
     return true;
 }
 
-Result<std::unique_ptr<DevicePrograms>> DevicePrograms::open() {
+Result<std::unique_ptr<DevicePrograms>> DevicePrograms::open(ProgramNames& names) {
     auto socket = TEAMO_TRY(NetlinkSocket::open(NETLINK_ROUTE));
-    return std::unique_ptr<DevicePrograms>(new DevicePrograms(std::move(socket)));
+    return std::unique_ptr<DevicePrograms>(new DevicePrograms(std::move(socket), names));
 }
 
 std::vector<WantedProgram> DevicePrograms::wanted_of(const Place& place) {
@@ -193,6 +193,11 @@ std::set<IfIndex> DevicePrograms::devices() const {
     for (const auto& [key, place] : places_)
         devices.insert(key.first);
     return devices;
+}
+
+bool DevicePrograms::has_any(IfIndex device) const {
+    const auto first = places_.lower_bound({device, Hook{}});
+    return first != places_.end() && first->first.first == device;
 }
 
 std::set<IfIndex> DevicePrograms::shadowed() const {

@@ -61,7 +61,8 @@ struct LostProgram {
 
 class DevicePrograms {
 public:
-    static Result<std::unique_ptr<DevicePrograms>> open();
+    /// `names` must outlive it.
+    static Result<std::unique_ptr<DevicePrograms>> open(ProgramNames& names);
 
     /// Called before clsact is made on a device, so that it can be noted; its failure ends the attempt.
     void set_note_clsact(std::function<Result<>(IfIndex)> note) { note_clsact_ = std::move(note); }
@@ -87,6 +88,7 @@ public:
     std::set<IfIndex> shadowed() const;
 
     std::set<IfIndex> devices() const;
+    bool has_any(IfIndex device) const;
     /// Compares the hooks of a device with what was attached, and puts back what is lost.
     std::vector<LostProgram> check(IfIndex device, Clock::time_point now);
     /// The devices to check: a hook without events (tcx, netkit) has changed, or a program is not there.
@@ -108,7 +110,7 @@ private:
     };
     using Key = std::pair<IfIndex, Hook>;
 
-    explicit DevicePrograms(NetlinkSocket socket) : socket_(std::move(socket)) {}
+    DevicePrograms(NetlinkSocket socket, ProgramNames& names) : socket_(std::move(socket)), names_(names) {}
     Result<HookView> read(Key key);
     Result<> settle(Key key, Place& place, bool may_move);
     Result<> apply(Key key, const Place& place, const HookStep& step);
@@ -118,7 +120,7 @@ private:
     static std::vector<WantedProgram> wanted_of(const Place& place);
 
     NetlinkSocket socket_;
-    ProgramNames names_;
+    ProgramNames& names_;
     std::function<Result<>(IfIndex)> note_clsact_;
     std::map<Key, Place> places_;
 };

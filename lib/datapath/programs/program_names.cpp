@@ -29,10 +29,12 @@ bool ProgramNames::are_known() {
 
 std::string ProgramNames::of(ProgramId id) {
     if (!names_.contains(id) && are_known())
-        for (const auto& record :
-             read_records<teamo_program_name>(*link_, "programs").value_or(std::vector<teamo_program_name>()))
-            names_.insert_or_assign(ProgramId{record.id},
-                                    std::string(record.name, ::strnlen(record.name, sizeof record.name)));
+        if (const auto records = read_records<teamo_program_name>(*link_, "programs")) {
+            names_.clear();
+            for (const auto& record : *records)
+                names_.insert_or_assign(ProgramId{record.id},
+                                        std::string(record.name, ::strnlen(record.name, sizeof record.name)));
+        }
     return names_[id]; // one that is gone is not looked for again
 }
 

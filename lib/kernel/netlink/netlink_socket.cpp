@@ -142,6 +142,13 @@ Result<NetlinkSocket> NetlinkSocket::open(int protocol) {
     return NetlinkSocket(std::move(socket), protocol);
 }
 
+Result<NetlinkSocket> NetlinkSocket::open_strict(int protocol) {
+    auto opened = TEAMO_TRY(open(protocol));
+    const int on = 1;
+    static_cast<void>(setsockopt(opened.fd(), SOL_NETLINK, NETLINK_GET_STRICT_CHK, &on, sizeof on));
+    return opened;
+}
+
 Result<NetlinkSocket> NetlinkSocket::listen(int protocol, std::initializer_list<int> groups) {
     auto socket = TEAMO_TRY(connected(protocol));
     const int fd = nl_socket_get_fd(socket.get());

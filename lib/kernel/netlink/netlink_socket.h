@@ -68,6 +68,10 @@ public:
     /// For requests and dumps; `protocol` is NETLINK_ROUTE or NETLINK_GENERIC.
     static Result<NetlinkSocket> open(int protocol);
 
+    /// The same, and each dump gives only what its request names (NETLINK_GET_STRICT_CHK): the kernel does
+    /// not walk all devices for one. Older kernels give all.
+    static Result<NetlinkSocket> open_strict(int protocol);
+
     /// For events of the groups, with a receive buffer of 16 MiB if the kernel allows it. Non-blocking.
     static Result<NetlinkSocket> listen(int protocol, std::initializer_list<int> groups);
 

@@ -100,24 +100,41 @@ Result<> PacketSocket::send(IfIndex device, std::span<const std::byte> frame) {
 }
 
 Result<PortSocket> PortSocket::open(IfIndex device, const What& what) {
-    auto socket = TEAMO_TRY(open_socket());
-    const auto set = [&](int level, int name, const void* value, std::size_t size) -> Result<> {
-        if (::setsockopt(socket.get(), level, name, value, static_cast<socklen_t>(size)) == 0) return {};
-        return fail_errno(errno, cannot_listen_on(device));
-    };
-    if (!what.filter.empty()) TEAMO_TRY(attach_filter(socket.get(), what.filter, cannot_listen_on(device)));
+    PortSocket opened(TEAMO_TRY(open_socket()), device);
+    TEAMO_TRY(opened.set_up(what));
+    TEAMO_TRY(listen_on(opened.socket_, device, what.protocol));
+    if (what.group) TEAMO_TRY(opened.add_group(*what.group));
+    return opened;
+}
+
+Result<PortSocket> PortSocket::take(UniqueFd socket, IfIndex device, const What& what) {
+    sockaddr_ll at{};
+    socklen_t size = sizeof at;
+    const auto wanted = address_of(device, what.protocol);
+    if (::getsockname(socket.get(), reinterpret_cast<sockaddr*>(&at), &size) < 0 ||
+        at.sll_family != wanted.sll_family || at.sll_protocol != wanted.sll_protocol ||
+        at.sll_ifindex != wanted.sll_ifindex)
+        return fail(ENODEV, cannot_listen_on(device));
+    PortSocket taken(std::move(socket), device);
+    TEAMO_TRY(taken.set_up(what));
+    return taken;
+}
+
+Result<> PortSocket::set(int level, int name, const void* value, std::size_t size) {
+    if (::setsockopt(socket_.get(), level, name, value, static_cast<socklen_t>(size)) == 0) return {};
+    return fail_errno(errno, cannot_listen_on(device_));
+}
+
+Result<> PortSocket::set_up(const What& what) {
+    if (!what.filter.empty()) TEAMO_TRY(attach_filter(socket_.get(), what.filter, cannot_listen_on(device_)));
     if (what.receive_buffer)
         TEAMO_TRY(set(SOL_SOCKET, SO_RCVBUF, &*what.receive_buffer, sizeof *what.receive_buffer));
     // Otherwise the kernel copies each packet that leaves by the device, before the filter sees it.
     constexpr int yes = 1;
     TEAMO_TRY(set(SOL_PACKET, PACKET_IGNORE_OUTGOING, &yes, sizeof yes));
-    TEAMO_TRY(listen_on(socket, device, what.protocol));
     // Before the team's own packets in a full queue.
     constexpr int priority = TC_PRIO_CONTROL;
-    TEAMO_TRY(set(SOL_SOCKET, SO_PRIORITY, &priority, sizeof priority));
-    PortSocket opened(std::move(socket), device);
-    if (what.group) TEAMO_TRY(opened.add_group(*what.group));
-    return opened;
+    return set(SOL_SOCKET, SO_PRIORITY, &priority, sizeof priority);
 }
 
 Result<> PortSocket::add_address(const MacAddress& address) {

@@ -44,6 +44,9 @@ public:
     };
     /// ENODEV: the device is gone.
     static Result<PortSocket> open(IfIndex device, const What& what);
+    /// The same with a socket that open() has made, perhaps of an earlier process. ENODEV: it is not of this
+    /// device and protocol.
+    static Result<PortSocket> take(UniqueFd socket, IfIndex device, const What& what);
 
     /// The device must receive frames to this address too.
     Result<> add_address(const MacAddress& address);
@@ -57,6 +60,8 @@ public:
 
 private:
     Result<> add_membership(unsigned short type, const MacAddress& address);
+    Result<> set(int level, int name, const void* value, std::size_t size);
+    Result<> set_up(const What& what);
     PortSocket(UniqueFd socket, IfIndex device) : socket_(std::move(socket)), device_(device) {}
     UniqueFd socket_;
     IfIndex device_;

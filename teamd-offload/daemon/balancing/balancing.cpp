@@ -32,8 +32,7 @@ double bytes_per_second(std::uint32_t megabits) { return megabits * 125e3; }
 } // namespace
 
 Result<std::unique_ptr<Balancing>> Balancing::make(TeamContext& context, const PortCpus& cpus) {
-    auto socket = TEAMO_TRY(NetlinkSocket::open(NETLINK_ROUTE));
-    std::unique_ptr<Balancing> balancing(new Balancing(context, cpus, std::move(socket)));
+    std::unique_ptr<Balancing> balancing(new Balancing(context, cpus));
     auto* self = balancing.get();
     self->interval_ = TEAMO_TRY(Timer::make(context.loop, [self] { self->measure(); }));
     self->tick_ = TEAMO_TRY(Timer::make(context.loop, [self] { self->reconcile(); }));
@@ -74,7 +73,7 @@ void Balancing::reconfigure(const BalanceConfig& before) {
 
 /// For users: loads by bucket are smoothed, and with the team driver read only while the team is balanced.
 void Balancing::measure_rates() {
-    second_->about(rate_interval);
+    second_->about(sending_ ? rate_interval : context_.shared.pause(rate_interval));
     sending_ = true; // as far as is known
     if (tables_.mode != TransmitMode::hash) return;
     const auto counters = datapath().read_counters();
@@ -263,7 +262,7 @@ void Balancing::reconcile() {
 }
 
 void Balancing::read_queues() {
-    auto read = teamo::read_queues(socket_);
+    auto read = teamo::read_queues(context_.shared.requests);
     if (!read) return; // the bounds stay as they were
     const auto now = Clock::now();
     sent_ = 0;

@@ -11,7 +11,6 @@
 #include "daemon/context/team_context.h"
 #include "daemon/cpus/port_cpus.h"
 #include "datapath/datapath.h"
-#include "kernel/netlink/netlink_socket.h"
 #include "model/status.h"
 
 #include <deque>
@@ -56,8 +55,7 @@ public:
     BalanceStatus status() const;
 
 private:
-    Balancing(TeamContext& context, const PortCpus& cpus, NetlinkSocket socket)
-        : context_(context), cpus_(cpus), socket_(std::move(socket)) {}
+    Balancing(TeamContext& context, const PortCpus& cpus) : context_(context), cpus_(cpus) {}
     BucketOwners& owners() const { return context_.journal.edit().owners; }
     const BalanceConfig& config() const { return context_.config().balance; }
     void measure();
@@ -77,7 +75,6 @@ private:
 
     TeamContext& context_;
     const PortCpus& cpus_;
-    NetlinkSocket socket_; ///< for the queues
     const Log& log_ = context_.log;
     std::vector<Port> ports_;
     Tables tables_;

@@ -27,6 +27,7 @@ public:
     DeviceTable& operator=(const DeviceTable&) = delete;
 
     const Links& links() const { return links_; }
+    std::size_t observers() const { return observers_.size(); }
     /// Reads the events in the queue. Observers that they concern are told soon.
     void catch_up();
     /// Reads all devices again. catch_up() tries again after a failure.

@@ -8,11 +8,8 @@
 #include "daemon/context/log.h"
 #include "daemon/context/observer.h"
 #include "daemon/context/options.h"
+#include "daemon/context/process_parts.h"
 #include "datapath/datapath.h"
-#include "datapath/programs/device_programs.h"
-#include "kernel/ethtool/ethtool.h"
-#include "kernel/netlink/links.h"
-#include "kernel/packets/packet_socket.h"
 
 namespace teamo {
 
@@ -21,13 +18,13 @@ struct TeamContext {
     Options options;
     Log& log;
     sd_event* loop;
-    DeviceTable& table;
+    ProcessParts& shared;
     std::function<void()> changed; ///< called when the set of ports that carry changes
-    LinkControl control;
-    Ethtool ethtool;
-    PacketSocket frames; ///< sends frames by any device
     std::unique_ptr<DevicePrograms> programs;
     std::unique_ptr<Datapath> datapath;
+    LinkControl& control{shared.control};
+    Ethtool& ethtool{shared.ethtool};
+    PacketSocket& frames{shared.frames};
     std::unique_ptr<Observer> observer{};
     std::function<void()> request_pass{}; ///< makes the loop run a pass soon; set before there are parts
     JournalKeeper journal{configuration.team.device, log};

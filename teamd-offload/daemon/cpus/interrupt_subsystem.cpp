@@ -108,7 +108,7 @@ void Interrupts::poll() {
     if (next_port_ != 0)
         timer_->after(slice_interval);
     else
-        timer_->about(has_queues() ? poll_interval : slow_poll_interval);
+        timer_->about(context_.shared.pause(has_queues() ? poll_interval : slow_poll_interval));
     for (auto& port : ports) {
         if (cpus_changed) {
             port.stale = true;    // virtio_net rewrites its queues' masks then

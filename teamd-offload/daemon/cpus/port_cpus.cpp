@@ -38,7 +38,7 @@ void PortCpus::follow(std::vector<Port> ports) {
 
 void PortCpus::poll() {
     if (followed_.empty()) return timer_->stop();
-    timer_->about(arrival_poll_interval);
+    timer_->about(context_.shared.pause(arrival_poll_interval));
     const bool any_known =
         std::ranges::any_of(interrupt_cpus_, [](const auto& entry) { return !entry.second.empty(); });
     if (any_known) read_load();

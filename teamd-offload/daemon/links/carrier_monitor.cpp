@@ -108,7 +108,7 @@ std::chrono::milliseconds CarrierMonitor::period() const { return can_wait_ ? sl
 
 void CarrierMonitor::poll_soon() {
     if (can_wait_)
-        timer_->about(slow_period);
+        timer_->about(context_.shared.pause(slow_period));
     else
         timer_->after(poll_period);
 }

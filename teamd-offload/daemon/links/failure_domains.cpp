@@ -56,13 +56,14 @@ void FailureDomains::read_place(IfIndex index, Port& port) {
 }
 
 Result<> FailureDomains::listen(IfIndex index, Port& port) {
-    auto socket = TEAMO_TRY(PortSocket::open(index, {.protocol = lldp::ether_lldp,
-                                                     .group = lldp::groups.front(),
-                                                     .filter = lldp_filter(),
-                                                     .receive_buffer = lldp_receive_buffer}));
+    auto socket = TEAMO_TRY(context_.shared.sockets.open(index, "lldp",
+                                                         {.protocol = lldp::ether_lldp,
+                                                          .group = lldp::groups.front(),
+                                                          .filter = lldp_filter(),
+                                                          .receive_buffer = lldp_receive_buffer}));
     for (const auto& group : std::span(lldp::groups).subspan(1))
-        TEAMO_TRY(socket.add_group(group));
-    port.io = TEAMO_TRY(Io::make(context_.loop, socket.fd(), EPOLLIN, Priority::timer,
+        TEAMO_TRY(socket->add_group(group));
+    port.io = TEAMO_TRY(Io::make(context_.loop, socket->fd(), EPOLLIN, Priority::timer,
                                  [this, index](std::uint32_t) { read(index); }));
     port.socket = std::move(socket);
     port.failure.clear();

@@ -26,7 +26,7 @@ private:
     struct Port {
         std::optional<FailureDomain> place{}; ///< none: it could not be read yet
         lldp::Neighbours neighbours{};
-        std::optional<PortSocket> socket{};
+        SocketStore::Socket socket{};
         std::optional<Io> io{};
         bool pauses = false;
         LogOnce failure{};

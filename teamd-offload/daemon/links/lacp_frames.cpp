@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "daemon/links/lacp_frames.h"
 
+#include "runtime/journal.h"
+
 #include <fmt/format.h>
 #include <sys/epoll.h>
 
@@ -57,8 +59,9 @@ void LacpFrames::forget_others(const std::vector<Port>& ports) {
 }
 
 void LacpFrames::open(const Port& port) {
-    auto socket = PortSocket::open(port.index, {.protocol = lacp::ether_slow, .group = lacp::slow_protocols});
-    auto io = socket ? Io::make(context_.loop, socket->fd(), EPOLLIN, Priority::timer,
+    auto socket = context_.shared.sockets.open(port.index, "lacp",
+                                               {.protocol = lacp::ether_slow, .group = lacp::slow_protocols});
+    auto io = socket ? Io::make(context_.loop, (*socket)->fd(), EPOLLIN, Priority::timer,
                                 [this, index = port.index](std::uint32_t) {
                                     if (read(index)) context_.request_pass();
                                 })
@@ -78,7 +81,7 @@ bool LacpFrames::read(IfIndex port) {
     bool changed = false;
     std::array<std::byte, longest_frame> buffer{};
     for (int count = 0; count < PortSocket::frames_at_once; ++count) {
-        const auto frame = wire->second.socket.receive(buffer);
+        const auto frame = wire->second.socket->receive(buffer);
         if (!frame) break;
         changed = system->receive(port, *frame, Clock::now()) || changed;
     }
@@ -92,9 +95,12 @@ bool LacpFrames::read_all() {
     return changed;
 }
 
-void continue_lacp(const std::string& team, const Links& links, const Journal& journal,
-                   PacketSocket& socket) {
-    for (const auto& port : journal.ports) {
+void continue_lacp(const std::string& team, const Links& links, PacketSocket& socket) {
+    const auto* device = find_team(links, team);
+    if (device == nullptr || device->kind == bond_kind) return;
+    const auto journal = read_journal(team).value_or(std::nullopt);
+    if (!journal) return;
+    for (const auto& port : journal->ports) {
         const auto* link = find_link(links, port.index);
         if (port.state != PortState::joined || port.lacp.partner == lacp::PortInfo{} || link == nullptr ||
             port_mark_of(*link) != PortMark{team, port.slot} || port.carrier_losses != link->carrier_losses)
@@ -136,7 +142,7 @@ void LacpFrames::send(lacp::System& system, const lacp::Outgoing& outgoing) {
     auto& wire = found->second;
     const auto frame =
         std::visit([&](const auto& one) { return lacp::build_frame(one, wire.port.source); }, outgoing.frame);
-    const auto sent = wire.socket.send(frame);
+    const auto sent = wire.socket->send(frame);
     system.note_result(outgoing, sent.has_value(), Clock::now());
     if (sent)
         wire.failure.clear();

@@ -9,7 +9,6 @@
 #include "kernel/packets/packet_socket.h"
 #include "lacp/system.h"
 #include "model/observation.h"
-#include "runtime/journal.h"
 
 #include <functional>
 #include <map>
@@ -44,7 +43,7 @@ public:
 private:
     struct Wire {
         Port port;
-        PortSocket socket;
+        SocketStore::Socket socket;
         Io io;
         LogOnce failure{};
         /// What was logged last, whether by fallback, and the partner (without its state).
@@ -68,7 +67,8 @@ private:
 };
 
 /// The first act of a daemon that adopts a team: sends for each port what the earlier daemon would have sent
-/// next, because loading the datapath's programs takes a while and the partner's timeout may be close.
-void continue_lacp(const std::string& team, const Links& links, const Journal& journal, PacketSocket& socket);
+/// next, because loading the datapath's programs takes a while and the partner's timeout may be close. Does
+/// nothing if the team has no LACP of ours.
+void continue_lacp(const std::string& team, const Links& links, PacketSocket& socket);
 
 } // namespace teamo

@@ -16,8 +16,7 @@ constexpr std::chrono::seconds errors_interval{1}, rest_interval{5};
 } // namespace
 
 Result<std::unique_ptr<Losses>> Losses::make(TeamContext& context) {
-    auto socket = TEAMO_TRY(NetlinkSocket::open(NETLINK_ROUTE));
-    std::unique_ptr<Losses> losses(new Losses(context, std::move(socket)));
+    std::unique_ptr<Losses> losses(new Losses(context));
     losses->timer_ = TEAMO_TRY(Timer::make(context.loop, [self = losses.get()] { self->look(); }));
     return losses;
 }
@@ -74,11 +73,12 @@ void Losses::read_errors(Clock::time_point now) {
     errors_read_ = now;
     std::erase_if(errors_, [&](const auto& entry) { return !known_.contains(entry.first); });
     for (const auto& port : ports_)
-        if (const auto errors = read_link_errors(socket_, port.index)) errors_[port.index] = *errors;
+        if (const auto errors = read_link_errors(context_.shared.requests, port.index))
+            errors_[port.index] = *errors;
 }
 
 void Losses::read_drops() {
-    const auto read = read_queues(socket_);
+    const auto read = read_queues(context_.shared.requests);
     if (!read) return;
     dropped_.clear();
     for (const auto& port : ports_) {
@@ -106,13 +106,15 @@ std::vector<LossSample> Losses::samples() const {
 
 void Losses::look() {
     const auto now = Clock::now();
-    const auto counters = read_buckets();
-    std::uint64_t sent = 0, again = 0;
-    if (counters)
+    const auto counters = sending_ || is_busy_ || is_watched() ? read_buckets() : std::nullopt;
+    auto sent = sent_, again = again_;
+    if (counters) {
+        sent = again = 0;
         for (const auto& bucket : *counters) {
             sent += bucket.tcp_segments;
             again += bucket.tcp_again;
         }
+    }
     // Without traffic the daemon sleeps.
     is_busy_ = sent != std::exchange(sent_, sent);
     if (is_busy_)

@@ -6,7 +6,6 @@
 
 #include "daemon/context/loop.h"
 #include "daemon/context/team_context.h"
-#include "kernel/netlink/netlink_socket.h"
 #include "model/status.h"
 #include "watch/loss_detector.h"
 #include "watch/watch_states.h"
@@ -39,7 +38,7 @@ public:
     LossStatus status(IfIndex port) const;
 
 private:
-    Losses(TeamContext& context, NetlinkSocket socket) : context_(context), socket_(std::move(socket)) {}
+    explicit Losses(TeamContext& context) : context_(context) {}
     void look();
     std::optional<AllBucketCounters> read_buckets();
     bool is_watched() const;
@@ -57,7 +56,6 @@ private:
     };
 
     TeamContext& context_;
-    NetlinkSocket socket_;
     std::optional<Timer> timer_;
     std::vector<Port> ports_;
     bool is_by_flow_ = false; ///< a bucket tells the port

@@ -40,10 +40,11 @@ void Probes::open(const Key& key, Ping& ping) {
     const auto* arp = std::get_if<ArpPingWatch>(&ping.watch);
     // All protocols: a packet socket of one protocol does not get what a datapath takes at the port.
     auto socket =
-        PortSocket::open(key.first, {.protocol = ETH_P_ALL,
-                                     .filter = arp != nullptr ? arp_filter(arp->vlanid) : neighbour_filter(),
-                                     .receive_buffer = receive_buffer});
-    auto io = socket ? Io::make(context_.loop, socket->fd(), EPOLLIN, Priority::timer,
+        context_.shared.sockets.open(key.first, fmt::format("probe{}", key.second),
+                                     {.protocol = ETH_P_ALL,
+                                      .filter = arp != nullptr ? arp_filter(arp->vlanid) : neighbour_filter(),
+                                      .receive_buffer = receive_buffer});
+    auto io = socket ? Io::make(context_.loop, (*socket)->fd(), EPOLLIN, Priority::timer,
                                 [this, key](std::uint32_t) {
                                     if (read(key, PortSocket::frames_at_once)) context_.request_pass();
                                 })

@@ -47,7 +47,7 @@ private:
         bool carries = false, others_carry = false;
         bool answered = false, listens = true;
         bool is_done = false; ///< answered in this period, and the watch knows it
-        std::optional<PortSocket> socket{};
+        SocketStore::Socket socket{};
         std::set<MacAddress> addresses{}; ///< that the socket receives besides its device's
         std::optional<Io> io{};
         LogOnce refused{}, unresolved{};

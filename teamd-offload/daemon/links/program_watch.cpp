@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "daemon/links/program_watch.h"
 
-#include "kernel/netlink/traffic_control.h"
-
 #include <linux/netfilter/nfnetlink.h>
-#include <linux/rtnetlink.h>
 #include <sys/epoll.h>
 
 #include <iterator>
@@ -12,23 +9,18 @@
 namespace teamo {
 
 Result<std::unique_ptr<ProgramWatch>> ProgramWatch::make(TeamContext& context) {
-    auto events = TEAMO_TRY(NetlinkSocket::listen(NETLINK_ROUTE, {RTNLGRP_TC}));
-    std::unique_ptr<ProgramWatch> watch(new ProgramWatch(context, std::move(events)));
+    std::unique_ptr<ProgramWatch> watch(new ProgramWatch(context));
     auto* self = watch.get();
     watch->check_soon_ =
         TEAMO_TRY(Deferred::make(context.loop, Priority::link, [self] { self->check_changed(); }));
-    watch->io_ = TEAMO_TRY(Io::make(context.loop, self->events_.fd(), EPOLLIN, Priority::link,
-                                    [self](std::uint32_t) { self->read_events(); }));
+    watch->listener_ = context.shared.hooks.listen([self](const SeenHooks& seen) { self->note(seen); });
     return watch;
 }
 
-void ProgramWatch::read_events() {
-    const auto devices = context_.programs->devices();
-    const auto received = events_.receive([&](const nlmsghdr* message) {
-        const auto device = device_of_tc_event(message);
-        if (device && devices.contains(*device)) changed_.insert(*device);
-    });
-    if (!received || *received == NetlinkSocket::Received::lost) changed_ = devices;
+void ProgramWatch::note(const SeenHooks& seen) {
+    if (seen.lost) changed_ = context_.programs->devices();
+    for (const auto device : seen.devices)
+        if (context_.programs->has_any(device)) changed_.insert(device);
     if (!changed_.empty()) check_soon_->soon();
 }
 

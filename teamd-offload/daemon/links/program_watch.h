@@ -29,9 +29,8 @@ public:
     std::vector<ProgramStatus> status() const;
 
 private:
-    ProgramWatch(TeamContext& context, NetlinkSocket events)
-        : context_(context), events_(std::move(events)) {}
-    void read_events();
+    explicit ProgramWatch(TeamContext& context) : context_(context) {}
+    void note(const SeenHooks& seen);
     void check_changed();
     void catch_accepted();
     void watch_rules(bool on);
@@ -40,8 +39,7 @@ private:
     void report_others();
 
     TeamContext& context_;
-    NetlinkSocket events_; ///< of qdiscs and filters
-    std::optional<Io> io_;
+    Broadcast<SeenHooks>::Listener listener_;
     std::optional<Deferred> check_soon_;
     std::set<IfIndex> changed_;
     std::size_t polled_ = 0;

@@ -51,27 +51,18 @@ Result<std::unique_ptr<Offloads>> Offloads::make(TeamContext& context) {
     std::unique_ptr<Offloads> offloads(new Offloads(context));
     offloads->trial_limit_ =
         TEAMO_TRY(Timer::make(context.loop, [self = offloads.get()] { self->end_silent_trial(); }));
-    auto events = EthtoolEvents::open();
-    if (!events) {
-        context.log(Level::warning,
-                    fmt::format("changes of offloads are not detected: {}", events.error().text));
-        return offloads;
-    }
-    offloads->events_ = std::move(*events);
-    offloads->io_ = TEAMO_TRY(Io::make(context.loop, offloads->events_->fd(), EPOLLIN, Priority::timer,
-                                       [self = offloads.get()](std::uint32_t) { self->take_events(); }));
+    offloads->listener_ = context.shared.offloads.listen(
+        [self = offloads.get()](const EthtoolEvents::Seen& seen) { self->note(seen); });
     return offloads;
 }
 
-void Offloads::take_events() {
-    const auto seen = events_->take();
-    const bool lost = !seen || seen->lost;
-    if (lost)
+void Offloads::note(const EthtoolEvents::Seen& seen) {
+    if (seen.lost)
         context_.log(Level::warning, "offload events were lost; reading all ports again", message_id::resync);
     bool ours = false;
     for (auto& device : devices_) {
-        if (lost || seen->features.contains(device.index)) device.stale = ours = true;
-        if (!lost && !seen->link_modes.contains(device.index)) continue;
+        if (seen.lost || seen.features.contains(device.index)) device.stale = ours = true;
+        if (!seen.lost && !seen.link_modes.contains(device.index)) continue;
         new_modes_.insert(device.index);
         ours = true;
     }

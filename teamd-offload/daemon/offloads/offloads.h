@@ -90,7 +90,7 @@ private:
     };
 
     explicit Offloads(TeamContext& context) : context_(context) {}
-    void take_events();
+    void note(const EthtoolEvents::Seen& seen);
     const Device& find(IfIndex index) const;
     Result<> remember(const Device& port, const FeatureSettings& settings);
     void make_plans();
@@ -110,8 +110,7 @@ private:
     void restore_tso(PortBefore& port) const;
 
     TeamContext& context_;
-    std::optional<EthtoolEvents> events_; ///< none: this kernel reports no changes
-    std::optional<Io> io_;
+    Broadcast<EthtoolEvents::Seen>::Listener listener_;
     std::vector<Device> devices_;
     std::set<IfIndex> new_modes_;
     IfIndex tried_; ///< none: no trial runs

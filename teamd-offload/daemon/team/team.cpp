@@ -39,32 +39,25 @@ Result<> Subsystems::make(TeamContext& context, std::function<lacp::System*()> l
 }
 
 Result<std::unique_ptr<Team>> Team::start(Configuration configuration, Options options, Log& log,
-                                          sd_event* loop, DeviceTable& table, std::function<void()> changed,
+                                          sd_event* loop, ProcessParts& shared, std::function<void()> changed,
                                           std::function<void(Error)> failed) {
-    table.catch_up();
-    const auto& links = table.links();
-    auto control = TEAMO_TRY(LinkControl::open());
-    auto ethtool = TEAMO_TRY(Ethtool::open());
-    auto frames = TEAMO_TRY(PacketSocket::open());
+    shared.devices->catch_up();
+    const auto& links = shared.devices->links();
     const auto& config = configuration.team;
     const auto* existing = options.force_recreate ? nullptr : find_team(links, config.device);
     if (withholds_carrier(config.runner) && existing != nullptr && existing->kind != bond_kind)
-        if (const auto journal = read_journal(config.device).value_or(std::nullopt))
-            continue_lacp(config.device, links, *journal, frames);
-    auto programs = TEAMO_TRY(DevicePrograms::open());
-    auto datapath = TEAMO_TRY(
-        open_datapath(options.datapath.value_or(config.datapath), control, existing, config, *programs));
+        continue_lacp(config.device, links, shared.frames);
+    auto programs = TEAMO_TRY(DevicePrograms::open(shared.program_names));
+    auto datapath = TEAMO_TRY(open_datapath(options.datapath.value_or(config.datapath), shared.control,
+                                            existing, config, *programs));
     for (const auto& sentence : ignored_by_datapath(*datapath, config))
         log(Level::warning, sentence);
     std::unique_ptr<Team> team(new Team({.configuration = std::move(configuration),
                                          .options = std::move(options),
                                          .log = log,
                                          .loop = loop,
-                                         .table = table,
+                                         .shared = shared,
                                          .changed = std::move(changed),
-                                         .control = std::move(control),
-                                         .ethtool = std::move(ethtool),
-                                         .frames = std::move(frames),
                                          .programs = std::move(programs),
                                          .datapath = std::move(datapath)},
                                         std::move(failed)));
@@ -77,7 +70,7 @@ Result<std::unique_ptr<Team>> Team::start(Configuration configuration, Options o
 
 Result<> Team::open() {
     auto* loop = context.loop;
-    context.observer = TEAMO_TRY(Observer::make(context.table, context.log, [this] { pass(); }));
+    context.observer = TEAMO_TRY(Observer::make(*context.shared.devices, context.log, [this] { pass(); }));
     pass_soon_ = TEAMO_TRY(Deferred::make(loop, Priority::link, [this] { pass(); }));
     timer_ = TEAMO_TRY(Timer::make(loop, [this] { pass(); }));
     poll_timer_ = TEAMO_TRY(Timer::make(loop, [this] { poll_unreported(); }));
@@ -380,7 +373,7 @@ void Team::poll_unreported() {
     const bool found = ports.find_awaited();
     const bool free = ports.poll_refused();
     if (stale || settings || addresses || refused || found || free) pass_soon_->soon();
-    poll_timer_->about(unreported_interval);
+    poll_timer_->about(context.shared.pause(unreported_interval));
 }
 
 /// Events that are read here do not wake the loop any more, so the pass for them runs here.

@@ -46,7 +46,7 @@ public:
     /// `changed` is called when the set of ports that carry changes, `failed` when the team cannot continue,
     /// for example because its device was removed.
     static Result<std::unique_ptr<Team>> start(Configuration configuration, Options options, Log& log,
-                                               sd_event* loop, DeviceTable& table,
+                                               sd_event* loop, ProcessParts& shared,
                                                std::function<void()> changed,
                                                std::function<void(Error)> failed);
 

@@ -4,14 +4,11 @@
 //
 // lab: Daemon.* by none: options and signals are the same with every datapath
 #include "netns/configs.h"
+#include "support/daemon/service_manager.h"
 #include "support/traffic/traffic.h"
 
 #include <gmock/gmock.h>
 
-#include <sys/socket.h>
-#include <sys/un.h>
-
-#include <array>
 #include <fstream>
 
 namespace teamo::test {
@@ -237,36 +234,6 @@ TEST(Daemon, ignores_sighup) {
     EXPECT_TRUE(team.answers());
     EXPECT_TRUE(team.running());
 }
-
-/// The service manager's end of $NOTIFY_SOCKET.
-class ServiceManager {
-public:
-    ServiceManager() : socket_(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0)) {
-        sockaddr_un address{};
-        address.sun_family = AF_UNIX;
-        fmt::format_to_n(address.sun_path, sizeof address.sun_path - 1, "{}", path);
-        if (::bind(socket_.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) < 0)
-            throw SetupError("no notify socket");
-        const timeval patience{.tv_sec = 0, .tv_usec = 10'000};
-        ::setsockopt(socket_.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-    }
-    /// Whether this message has arrived or arrives in time.
-    bool received(std::string_view what, milliseconds patience = long_enough) {
-        for (const auto start = SteadyClock::now();;) {
-            if (said_.find(what) != std::string::npos) return true;
-            if (since(start) > patience) return false;
-            std::array<char, 4096> buffer{};
-            const auto size = ::recv(socket_.get(), buffer.data(), buffer.size(), 0);
-            if (size > 0) said_.append(buffer.data(), static_cast<std::size_t>(size)).append("\n");
-        }
-    }
-    void forget() { said_.clear(); }
-    static constexpr const char* path = "/run/notify";
-
-private:
-    UniqueFd socket_;
-    std::string said_;
-};
 
 TEST(Daemon, notifies_systemd) {
     const Cabling wires(2, FarSide::open);

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "daemon/context/process_parts.h"
+
+#include "kernel/netlink/traffic_control.h"
+
+#include <fmt/format.h>
+#include <linux/rtnetlink.h>
+#include <sys/epoll.h>
+
+#include <algorithm>
+
+namespace teamo {
+
+Result<std::unique_ptr<ProcessParts>> ProcessParts::make(const Log& log, sd_event* loop) {
+    auto devices = TEAMO_TRY(DeviceTable::make(log, loop));
+    auto control = TEAMO_TRY(LinkControl::open());
+    auto ethtool = TEAMO_TRY(Ethtool::open());
+    auto requests = TEAMO_TRY(NetlinkSocket::open_strict(NETLINK_ROUTE));
+    auto frames = TEAMO_TRY(PacketSocket::open());
+    auto hook_events = TEAMO_TRY(NetlinkSocket::listen(NETLINK_ROUTE, {RTNLGRP_TC}));
+    std::unique_ptr<ProcessParts> parts(new ProcessParts(std::move(devices), std::move(control),
+                                                         std::move(ethtool), std::move(requests),
+                                                         std::move(frames), std::move(hook_events)));
+    auto* self = parts.get();
+    parts->hook_io_ = TEAMO_TRY(Io::make(loop, self->hook_events_.fd(), EPOLLIN, Priority::link,
+                                         [self](std::uint32_t) { self->take_hooks(); }));
+    auto offload_events = EthtoolEvents::open();
+    if (!offload_events) {
+        log(Level::warning,
+            fmt::format("changes of offloads are not detected: {}", offload_events.error().text));
+        return parts;
+    }
+    parts->offload_events_ = std::move(*offload_events);
+    parts->offload_io_ = TEAMO_TRY(Io::make(loop, self->offload_events_->fd(), EPOLLIN, Priority::timer,
+                                            [self](std::uint32_t) { self->take_offloads(); }));
+    return parts;
+}
+
+std::chrono::microseconds ProcessParts::pause(std::chrono::microseconds alone) const {
+    constexpr std::size_t teams_at_full_pace = 100;
+    return alone *
+           std::max<std::size_t>(1, (devices->observers() + teams_at_full_pace - 1) / teams_at_full_pace);
+}
+
+void ProcessParts::take_hooks() {
+    SeenHooks seen;
+    const auto received = hook_events_.receive([&seen](const nlmsghdr* message) {
+        if (const auto device = device_of_tc_event(message)) seen.devices.insert(*device);
+    });
+    seen.lost = !received || *received == NetlinkSocket::Received::lost;
+    hooks.tell(seen);
+}
+
+void ProcessParts::take_offloads() {
+    auto seen = offload_events_->take();
+    if (!seen) {
+        seen.emplace();
+        seen->lost = true;
+    }
+    offloads.tell(*seen);
+}
+
+} // namespace teamo

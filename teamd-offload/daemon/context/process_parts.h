@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// What the teams of a process have of the machine together, so that it is there once and each event is read
+// once, however many teams there are.
+#pragma once
+
+#include "daemon/context/device_table.h"
+#include "daemon/context/socket_store.h"
+#include "datapath/programs/device_programs.h"
+#include "kernel/ethtool/ethtool.h"
+#include "kernel/netlink/links.h"
+#include "kernel/packets/packet_socket.h"
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace teamo {
+
+/// Tells what was read to all that listen. Each listens as long as it keeps what listen() returned.
+template <class Seen>
+class Broadcast {
+public:
+    using Take = std::function<void(const Seen&)>;
+    using Listener = std::shared_ptr<Take>;
+
+    Listener listen(Take take) {
+        auto listener = std::make_shared<Take>(std::move(take));
+        listeners_.push_back(listener);
+        return listener;
+    }
+    void tell(const Seen& seen) {
+        std::erase_if(listeners_, [](const auto& listener) { return listener.expired(); });
+        for (const auto& listener : std::vector(listeners_)) // one that is told may end, and another begin
+            if (const auto take = listener.lock()) (*take)(seen);
+    }
+
+private:
+    std::vector<std::weak_ptr<Take>> listeners_;
+};
+
+/// Devices whose qdiscs or filters have changed.
+struct SeenHooks {
+    std::set<IfIndex> devices;
+    bool lost = false; ///< events were lost: any device may have changed
+};
+
+class ProcessParts {
+public:
+    /// `log` must outlive it.
+    static Result<std::unique_ptr<ProcessParts>> make(const Log& log, sd_event* loop);
+
+    /// How long to wait until something is polled again that has no event: longer with more than a hundred
+    /// teams, so that all of them together cost no more of a CPU than a hundred.
+    std::chrono::microseconds pause(std::chrono::microseconds alone) const;
+
+    std::unique_ptr<DeviceTable> devices;
+    LinkControl control;
+    Ethtool ethtool;
+    NetlinkSocket requests; ///< NETLINK_ROUTE, strict
+    PacketSocket frames;    ///< sends frames by any device
+    ProgramNames program_names;
+    SocketStore sockets;
+    Broadcast<SeenHooks> hooks;
+    Broadcast<EthtoolEvents::Seen> offloads;
+
+private:
+    ProcessParts(std::unique_ptr<DeviceTable> its_devices, LinkControl its_control, Ethtool its_ethtool,
+                 NetlinkSocket its_requests, PacketSocket its_frames, NetlinkSocket hook_events)
+        : devices(std::move(its_devices)),
+          control(std::move(its_control)),
+          ethtool(std::move(its_ethtool)),
+          requests(std::move(its_requests)),
+          frames(std::move(its_frames)),
+          hook_events_(std::move(hook_events)) {}
+    void take_hooks();
+    void take_offloads();
+
+    NetlinkSocket hook_events_;
+    std::optional<EthtoolEvents> offload_events_; ///< none: this kernel reports no changes
+    std::optional<Io> hook_io_, offload_io_;
+};
+
+} // namespace teamo
