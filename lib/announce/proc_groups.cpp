@@ -35,18 +35,6 @@ std::optional<IpAddress> group4(std::string_view word) {
     return group;
 }
 
-/// "%pi6": 32 digits in network order (igmp6_mc_seq_show).
-std::optional<IpAddress> group6(std::string_view word) {
-    IpAddress group{.ipv6 = true};
-    if (word.size() != group.bytes.size() * 2) return {};
-    for (std::size_t i = 0; i < group.bytes.size(); i++) {
-        const auto byte = whole_number<std::uint8_t>(word.substr(2 * i, 2), 16);
-        if (!byte) return {};
-        group.bytes[i] = *byte;
-    }
-    return group;
-}
-
 /// "NONE" is from a kernel without CONFIG_IP_MULTICAST, which sends no reports itself.
 std::optional<IgmpVersion> version_of(std::string_view word) {
     if (word == "V1") return IgmpVersion::v1;
@@ -90,19 +78,6 @@ Result<std::map<IfIndex, Ipv4Groups>> parse_proc_igmp(std::string_view text) {
         const auto group = group4(next_word(line));
         if (!device || !group) return false;
         devices[*device].groups.push_back(*group);
-        return true;
-    }));
-    return devices;
-}
-
-Result<std::map<IfIndex, std::vector<IpAddress>>> parse_proc_igmp6(std::string_view text) {
-    std::map<IfIndex, std::vector<IpAddress>> devices;
-    TEAMO_TRY(each_line("/proc/net/igmp6", text, [&](std::string_view line, std::size_t) {
-        const auto device = device_index(next_word(line));
-        const auto name = next_word(line);
-        const auto group = group6(next_word(line));
-        if (!device || name.empty() || !group) return false;
-        devices[*device].push_back(*group);
         return true;
     }));
     return devices;

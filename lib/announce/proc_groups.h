@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The multicast groups of each device, from the text of /proc/net/igmp and /proc/net/igmp6.
+// The IPv4 multicast groups of each device, from the text of /proc/net/igmp.
 // Any text gives a value or an Error.
 #pragma once
 
@@ -25,6 +25,5 @@ struct Ipv4Groups {
 };
 
 Result<std::map<IfIndex, Ipv4Groups>> parse_proc_igmp(std::string_view text);
-Result<std::map<IfIndex, std::vector<IpAddress>>> parse_proc_igmp6(std::string_view text);
 
 } // namespace teamo::announce

@@ -28,12 +28,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
             speaker.ipv4_groups = device.groups;
             all_fit(speaker);
         }
-    if (const auto devices = parse_proc_igmp6(text))
-        for (const auto& [index, groups] : *devices) {
-            require(static_cast<bool>(index) && !groups.empty());
-            Speaker speaker;
-            speaker.ipv6_groups = groups;
-            all_fit(speaker);
-        }
     return 0;
 }

@@ -57,10 +57,47 @@ std::optional<DeviceAddress> parse_address(const nlmsghdr* message) {
                          .flags = flags};
 }
 
+namespace {
+
+/// Of this device; of all if there is none.
+Result<std::vector<DeviceAddress>>
+list_addresses(NetlinkSocket& socket, int type, int family, IfIndex device,
+               std::optional<DeviceAddress> (*parse)(const nlmsghdr* message)) {
+    ifaddrmsg header{};
+    header.ifa_family = static_cast<std::uint8_t>(family);
+    header.ifa_index = device.value;
+    const auto make = [&] { return make_message(type, NLM_F_REQUEST | NLM_F_DUMP, header); };
+    auto list = within("the list of addresses", socket.list(make, parse));
+    if (list && device)
+        std::erase_if(*list, [device](const DeviceAddress& one) { return one.device != device; });
+    return list;
+}
+
+} // namespace
+
+std::optional<DeviceAddress> parse_ipv6_group(const nlmsghdr* message) {
+    const auto* header = header_in<ifaddrmsg>(message, RTM_GETMULTICAST);
+    if (header == nullptr) return std::nullopt;
+    const auto group = ip_in(attribute_in<ifaddrmsg>(message, IFA_MULTICAST), AF_INET6);
+    if (!group) return std::nullopt;
+    return DeviceAddress{.device = IfIndex{header->ifa_index}, .ip = *group};
+}
+
 Result<std::vector<DeviceAddress>> read_addresses() {
     auto socket = TEAMO_TRY(NetlinkSocket::open(NETLINK_ROUTE));
-    const auto make = [] { return make_message(RTM_GETADDR, NLM_F_REQUEST | NLM_F_DUMP, ifaddrmsg{}); };
-    return within("the list of addresses", socket.list(make, parse_address));
+    return list_addresses(socket, RTM_GETADDR, AF_UNSPEC, {}, parse_address);
+}
+
+Result<std::vector<DeviceAddress>> read_addresses(NetlinkSocket& strict, IfIndex device) {
+    return list_addresses(strict, RTM_GETADDR, AF_UNSPEC, device, parse_address);
+}
+
+Result<std::vector<IpAddress>> read_ipv6_groups(NetlinkSocket& strict, IfIndex device) {
+    const auto list = TEAMO_TRY(list_addresses(strict, RTM_GETMULTICAST, AF_INET6, device, parse_ipv6_group));
+    std::vector<IpAddress> groups;
+    for (const auto& one : list)
+        groups.push_back(one.ip);
+    return groups;
 }
 
 Result<> add_address(const DeviceAddress& address) {

@@ -16,6 +16,8 @@ struct nlmsghdr;
 
 namespace teamo {
 
+class NetlinkSocket;
+
 /// An IP address of a device (RTM_NEWADDR).
 struct DeviceAddress {
     IfIndex device;
@@ -31,6 +33,13 @@ std::optional<DeviceAddress> parse_address(const nlmsghdr* message);
 
 /// All addresses of the namespace, IPv4 and IPv6.
 Result<std::vector<DeviceAddress>> read_addresses();
+/// Those of a device. `strict`: see NetlinkSocket::open_strict().
+Result<std::vector<DeviceAddress>> read_addresses(NetlinkSocket& strict, IfIndex device);
+
+/// The IPv6 multicast groups of a device.
+Result<std::vector<IpAddress>> read_ipv6_groups(NetlinkSocket& strict, IfIndex device);
+/// The group of a device (RTM_GETMULTICAST); none for other messages.
+std::optional<DeviceAddress> parse_ipv6_group(const nlmsghdr* message);
 
 /// Adds a permanent address to a device; no failure if the device has it already.
 Result<> add_address(const DeviceAddress& address);

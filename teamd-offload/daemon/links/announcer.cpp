@@ -7,7 +7,9 @@
 #include "kernel/netlink/addresses.h"
 
 #include <algorithm>
+#include <array>
 #include <set>
+#include <span>
 #include <utility>
 
 namespace teamo {
@@ -15,19 +17,23 @@ namespace {
 
 bool is_bridge(const Link& link) { return link.kind == "bridge"; }
 
-struct Groups {
-    std::map<IfIndex, announce::Ipv4Groups> ipv4;
-    std::map<IfIndex, std::vector<IpAddress>> ipv6;
-};
-
-/// Groups that cannot be read are not announced: a kernel without IPv6 has no igmp6.
-Groups read_groups() {
-    Groups groups;
+/// Those that cannot be read are not announced. They have no request for one device before Linux 6.14.
+std::map<IfIndex, announce::Ipv4Groups> read_ipv4_groups() {
     if (const auto text = read_file("/proc/thread-self/net/igmp", announce::longest_group_list))
-        if (auto parsed = announce::parse_proc_igmp(*text)) groups.ipv4 = std::move(*parsed);
-    if (const auto text = read_file("/proc/thread-self/net/igmp6", announce::longest_group_list))
-        if (auto parsed = announce::parse_proc_igmp6(*text)) groups.ipv6 = std::move(*parsed);
-    return groups;
+        if (auto parsed = announce::parse_proc_igmp(*text)) return std::move(*parsed);
+    return {};
+}
+
+/// False: no groups but that of all hosts, which is not reported (RFC 3376, 6). The text above has all
+/// devices.
+bool has_ipv4_groups(const Link& device) {
+    constexpr std::array<std::uint8_t, 3> of_ipv4{0x01, 0x00, 0x5e};
+    constexpr MacAddress all_hosts{{0x01, 0x00, 0x5e, 0x00, 0x00, 0x01}};
+    const auto listed = is_bridge(device) ? fail(EOPNOTSUPP, "") : read_address_list(device.index);
+    return !listed || std::ranges::any_of(*listed, [&](const MacAddress& address) {
+        return std::ranges::equal(std::span(address.bytes).first(of_ipv4.size()), of_ipv4) &&
+               address != all_hosts;
+    });
 }
 
 /// Devices whose addresses are reachable through the team, and the device to send their frames by: the team,
@@ -69,20 +75,12 @@ speakers_elsewhere(const Links& links, const std::vector<std::pair<const Link*, 
     return elsewhere;
 }
 
-announce::Speaker speaker_of(const Link& device, const std::vector<DeviceAddress>& addresses,
-                             const Groups& groups) {
+/// Without groups.
+Result<announce::Speaker> speaker_of(NetlinkSocket& requests, const Link& device) {
     announce::Speaker speaker;
     speaker.mac = device.address;
-    for (const auto& address : addresses) {
-        if (address.device != device.index || address.tentative) continue;
-        (address.ip.ipv6 ? speaker.ipv6 : speaker.ipv4).push_back(address.ip);
-    }
-    if (const auto found = groups.ipv4.find(device.index); found != groups.ipv4.end()) {
-        speaker.ipv4_groups = found->second.groups;
-        speaker.igmp = found->second.version;
-    }
-    if (const auto found = groups.ipv6.find(device.index); found != groups.ipv6.end())
-        speaker.ipv6_groups = found->second;
+    for (const auto& address : TEAMO_TRY(read_addresses(requests, device.index)))
+        if (!address.tentative) (address.ip.ipv6 ? speaker.ipv6 : speaker.ipv4).push_back(address.ip);
     const auto forwarding = read_file(fmt::format("/proc/sys/net/ipv6/conf/{}/forwarding", device.name), 64);
     speaker.router = forwarding && forwarding->starts_with('1');
     return speaker;
@@ -116,11 +114,8 @@ void Announcer::next(Round& round) {
 }
 
 void Announcer::send(const Round& round) {
-    const auto addresses = read_addresses();
-    if (!addresses)
-        return context_.log(Level::warning,
-                            fmt::format("cannot announce the team's addresses: {}", addresses.error().text));
-    const auto groups = round.what == What::groups ? read_groups() : Groups{};
+    auto& requests = context_.shared.requests;
+    std::optional<std::map<IfIndex, announce::Ipv4Groups>> ipv4_groups; // of all devices, if one needs them
     std::size_t failed = 0;
     std::string why;
     const auto send = [&](IfIndex outlet, std::string_view of, const std::vector<Bytes>& frames) {
@@ -132,13 +127,28 @@ void Announcer::send(const Round& round) {
     };
     const auto here = speakers(context_.links(), round.team, round.inner);
     for (const auto& [device, outlet] : here) {
-        const auto speaker = speaker_of(*device, *addresses, groups);
+        auto speaker = speaker_of(requests, *device);
+        if (!speaker) {
+            ++failed;
+            why = fmt::format("{}: {}", device->name, speaker.error().text);
+            continue;
+        }
         // The kernel tells VLANs and macvlans to announce themselves, but no bridge (net/bridge/br.c).
         const bool by_kernel = round.only_without_address && !is_bridge(*device);
-        if (by_kernel && !(speaker.ipv4.empty() && speaker.ipv6.empty())) continue;
-        send(outlet, device->name,
-             round.what == What::peers ? announce::peer_announcements(speaker)
-                                       : announce::membership_reports(speaker));
+        if (by_kernel && !(speaker->ipv4.empty() && speaker->ipv6.empty())) continue;
+        if (round.what == What::peers) {
+            send(outlet, device->name, announce::peer_announcements(*speaker));
+            continue;
+        }
+        // A kernel without IPv6 has no such groups.
+        speaker->ipv6_groups = read_ipv6_groups(requests, device->index).value_or(std::vector<IpAddress>());
+        if (has_ipv4_groups(*device)) {
+            if (!ipv4_groups) ipv4_groups = read_ipv4_groups();
+            const auto& own = (*ipv4_groups)[device->index];
+            speaker->ipv4_groups = own.groups;
+            speaker->igmp = own.version;
+        }
+        send(outlet, device->name, announce::membership_reports(*speaker));
     }
     if (round.what == What::peers)
         for (const auto& [address, outlet] : speakers_elsewhere(context_.links(), here))

@@ -22,12 +22,6 @@ constexpr std::string_view igmp = "Idx\tDevice    : Count Querier\tGroup    User
                                   "4\teth0      :     2      V2\n"
                                   "\t\t\t\tFB0000E0     1 0:00000000\t\t0\n"
                                   "\t\t\t\t010000E0     1 0:00000000\t\t0\n";
-constexpr std::string_view igmp6 =
-    "1    lo              ff020000000000000000000000000001     1 0000000C 0\n"
-    "4    eth0            ff0200000000000000000001ff000002     1 00000004 0\n"
-    "4    eth0            ff010000000000000000000000000001     1 00000008 0\n"
-    "12345 averylongdevice ff020000000000000000000000000001     1 0000000C 0\n";
-
 const IpAddress all_hosts = *parse_ip("224.0.0.1"), mdns = *parse_ip("224.0.0.251");
 
 TEST(ProcIgmp, reads_groups_and_version_of_every_device) {
@@ -59,42 +53,21 @@ TEST(ProcIgmp, rejects_invalid_text) {
     EXPECT_THAT(parse_proc_igmp("1\tlo : 1 V3\nx\n").error().text, HasSubstr("line 2"));
 }
 
-TEST(ProcIgmp6, reads_groups_of_every_device) {
-    const auto devices = parse_proc_igmp6(igmp6);
-    ASSERT_TRUE(devices);
-    const auto all_nodes = *parse_ip("ff02::1"), solicited = *parse_ip("ff02::1:ff00:2"),
-               node_local = *parse_ip("ff01::1");
-    EXPECT_THAT(*devices, ElementsAre(Pair(IfIndex{1}, ElementsAre(all_nodes)),
-                                      Pair(IfIndex{4}, ElementsAre(solicited, node_local)),
-                                      Pair(IfIndex{12345}, ElementsAre(all_nodes))));
-}
-
-TEST(ProcIgmp6, rejects_invalid_text) {
-    EXPECT_THAT(parse_proc_igmp6("").value(), IsEmpty());
-    for (const auto* text :
-         {"x", "\n", "1 lo", "1 lo ff02", "-1 lo ff020000000000000000000000000001\n",
-          "1 lo fg020000000000000000000000000001\n", "1 lo ff02000000000000000000000000000101\n"})
-        EXPECT_FALSE(parse_proc_igmp6(text)) << text;
-}
-
 TEST(ProcGroups, limits_input_size) {
     const std::string longest(longest_group_list + 1, '\n');
     EXPECT_EQ(parse_proc_igmp(longest).error().number, EFBIG);
-    EXPECT_EQ(parse_proc_igmp6(longest).error().number, EFBIG);
 }
 
 TEST(ProcGroups, survives_random_damage) {
     const auto seed = std::random_device{}();
     std::mt19937 random(seed);
     for (int i = 0; i < 20'000; i++) {
-        std::string text(i % 2 == 0 ? igmp : igmp6);
+        std::string text(igmp);
         for (auto damage = random() % 4; damage > 0; damage--)
             text[random() % text.size()] = static_cast<char>(random());
         text.resize(random() % (text.size() + 1));
-        const auto groups4 = parse_proc_igmp(text);
-        const auto groups6 = parse_proc_igmp6(text);
-        EXPECT_TRUE(groups4 || !groups4.error().text.empty()) << "seed " << seed;
-        EXPECT_TRUE(groups6 || !groups6.error().text.empty()) << "seed " << seed;
+        const auto groups = parse_proc_igmp(text);
+        EXPECT_TRUE(groups || !groups.error().text.empty()) << "seed " << seed;
     }
 }
 

@@ -124,7 +124,7 @@ Result<> PortDevices::prepare_address(const Link& first) {
 }
 
 void PortDevices::note_addresses(const Link& link, PortBefore& port, bool warns) {
-    const auto addresses = read_addresses();
+    const auto addresses = read_addresses(context_.shared.requests, link.index);
     if (!addresses) {
         context_.log(Level::warning, fmt::format("port {}: {}", link.name, addresses.error().text));
         return;
@@ -132,7 +132,7 @@ void PortDevices::note_addresses(const Link& link, PortBefore& port, bool warns)
     std::string own;
     for (const auto& address : *addresses) {
         // The kernel makes link-local ones itself, now and afterwards.
-        if (address.device != link.index || address.ip.is_link_local()) continue;
+        if (address.ip.is_link_local()) continue;
         own += fmt::format("{}{}", own.empty() ? "" : ", ", text_of(address.ip));
         if (!address.ip.ipv6 || (address.flags & IFA_F_PERMANENT) == 0 || port.disable_ipv6 != false)
             continue;
