@@ -40,6 +40,11 @@ json::Value with_defaults(json::Value document, const TeamConfig& team) {
     return document;
 }
 
+bool is_for_all_bonds(const json::Value& document) {
+    const auto* attach = document.find("attach");
+    return attach != nullptr && *attach == json::Value("*");
+}
+
 ConfigurationRead read(json::Value document, std::string_view device) {
     config::Diagnostics diagnostics;
     if (document.object() == nullptr) {
@@ -58,8 +63,14 @@ ConfigurationRead read(json::Value document, std::string_view device) {
 
 } // namespace
 
+bool is_for_all_bonds(std::string_view text) {
+    const auto document = json::parse(text);
+    return document && is_for_all_bonds(*document);
+}
+
 ConfigurationRead read_configuration(std::string_view text, std::string_view device, bool attach) {
     auto document = json::parse(text);
+    attach = attach || (document && is_for_all_bonds(*document));
     if (document && attach && document->object() != nullptr) document->set("attach", true);
     if (document) return read(std::move(*document), device);
     return {std::nullopt, {{.place = document.error().place, .pointer = "", .text = document.error().text}}};

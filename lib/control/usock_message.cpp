@@ -129,6 +129,7 @@ constexpr std::array table{
     method<WorkersBind, &WorkersBind::process, &WorkersBind::policy>("WorkersBind"),
     method<WorkersRelease, &WorkersRelease::process>("WorkersRelease"),
     method<WorkersManage, &WorkersManage::managed>("WorkersManage"),
+    method<HandOver>("HandOver"),
 };
 static_assert(table.size() == std::variant_size_v<Request>);
 constexpr std::size_t most_arguments = std::ranges::max(table, {}, &Method::arguments).arguments;

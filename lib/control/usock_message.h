@@ -114,11 +114,13 @@ struct WorkersManage {
     bool managed = false;
     bool operator==(const WorkersManage&) const = default;
 };
+/// Of the process that runs all teams: it leaves the team as it is, for a process that runs this team alone.
+struct HandOver : NoArguments {};
 using Request =
     std::variant<PortAdd, PortRemove, PortConfigUpdate, PortConfigDump, ConfigDump, ConfigDumpActual,
                  StateDump, StateItemValueGet, StateItemValueSet, PortChannelClearStats,
                  PortChannelMemberClearStats, ConfigReload, BalanceMove, BalanceFreeze, OffloadTry,
-                 InterruptsPlan, InterruptsManage, WorkersBind, WorkersRelease, WorkersManage>;
+                 InterruptsPlan, InterruptsManage, WorkersBind, WorkersRelease, WorkersManage, HandOver>;
 
 /// What a client may do; each includes those before it.
 enum class Permission : std::uint8_t { none, read, change };

@@ -14,6 +14,8 @@ namespace teamo {
 namespace {
 
 constexpr std::string_view suffix = ".conf";
+/// The file for all bonds of others without a file of their own.
+constexpr std::string_view all_bonds = "attach";
 /// Less than a second, which a partner at fast rate expects (IEEE 802.1AX-2020, 6.4.4).
 constexpr std::chrono::milliseconds lacp_pause{900};
 
@@ -53,25 +55,56 @@ void Fleet::scan() {
 }
 
 Result<> Fleet::read_folder() {
-    const auto names = TEAMO_TRY(teams_in(options_.folder));
+    auto names = TEAMO_TRY(teams_in(options_.folder));
+    const auto for_all = read_file(path_of(std::string(all_bonds)));
+    if (!for_all || !is_for_all_bonds(*for_all)) {
+        bonds_.reset();
+    } else if (!bonds_) {
+        bonds_ = TEAMO_TRY(Observer::make(*shared_->devices, log_, [this] { follow_bonds(); }));
+        bonds_->listen();
+    }
+    if (bonds_) names.erase(std::string(all_bonds));
     // Names and marks of devices that are down change without an event.
     TEAMO_TRY(shared_->devices->refresh());
     settled_ = false;
     for (const auto& name : names)
         teams_.try_emplace(name, name, options_.log_output);
     for (auto& [name, entry] : teams_) {
-        entry.gone = !names.contains(name);
+        entry.has_file = names.contains(name);
+        entry.gone = !entry.has_file;
         entry.due = true;
         entry.patience.reset();
         entry.not_before = {};
         entry.failure.clear();
     }
+    if (bonds_) follow_bonds();
     soon_->soon();
     return {};
 }
 
+/// Each bond that another program has made and that has no file of its own.
+void Fleet::follow_bonds() {
+    std::set<std::string> found;
+    for (const auto& [index, link] : bonds_->links())
+        if (link.kind == bond_kind && !team_of_device(link)) found.insert(link.name);
+    bool changed = false;
+    for (const auto& name : found)
+        changed = teams_.try_emplace(name, name, options_.log_output).second || changed;
+    for (auto& [name, entry] : teams_) {
+        const bool gone = !entry.has_file && !found.contains(name);
+        changed = changed || gone != entry.gone;
+        if (gone != entry.gone) entry.due = true;
+        entry.gone = gone;
+    }
+    if (changed) soon_->soon();
+}
+
 std::string Fleet::path_of(const std::string& name) const {
     return fmt::format("{}/{}{}", options_.folder, name, suffix);
+}
+
+std::string Fleet::file_of(const std::string& name, const Entry& entry) const {
+    return path_of(entry.has_file ? name : std::string(all_bonds));
 }
 
 /// One team in each turn of the loop, so that those that run answer and the watchdog is fed. Those that were
@@ -97,9 +130,16 @@ void Fleet::step() {
 void Fleet::tend(const std::string& name, Entry& entry) {
     entry.due = false;
     entry.tried = true;
-    if (entry.run && (entry.gone || entry.ended)) {
+    const bool has_other_file = entry.run && entry.path != file_of(name, entry);
+    if (entry.run && (entry.gone || entry.ended || has_other_file)) {
         entry.run->stop(/*restarts=*/false, /*well=*/entry.gone);
         entry.run.reset();
+    }
+    if (entry.run && std::exchange(entry.wanted, false)) {
+        entry.run->stop(/*restarts=*/true, /*well=*/false);
+        entry.run.reset();
+        await_turn(name, entry);
+        return try_again_later(entry);
     }
     if (entry.gone) return;
     if (entry.run) return entry.run->reload();
@@ -116,6 +156,14 @@ void Fleet::tend(const std::string& name, Entry& entry) {
     if (entry.elsewhere || is_passing(error)) try_again_later(entry);
 }
 
+/// Another daemon has the team; by the lock it knows, when it ends, that the team goes on here.
+void Fleet::await_turn(const std::string& name, Entry& entry) {
+    entry.elsewhere = true;
+    if (entry.next) return;
+    if (auto lock = LockFile::try_take(next_path(name)).value_or(std::nullopt))
+        entry.next.emplace(std::move(*lock));
+}
+
 /// A killed process had these teams; the turn of the last one may come after its partners' timeout.
 void Fleet::continue_waiting() {
     bool waits = false;
@@ -129,7 +177,7 @@ void Fleet::continue_waiting() {
 
 /// A daemon that has the team may be restarting: it must find it free.
 void Fleet::try_again_later(Entry& entry) {
-    constexpr std::chrono::seconds elsewhere{2};
+    constexpr std::chrono::seconds elsewhere{1};
     entry.due = true;
     await_passing(entry.patience, true, Clock::now());
     entry.not_before = entry.elsewhere ? Clock::now() + elsewhere : entry.patience->next();
@@ -137,10 +185,16 @@ void Fleet::try_again_later(Entry& entry) {
 
 Result<> Fleet::start(const std::string& name, Entry& entry) {
     auto taken = PidFile::take(usual_pid_path(name), std::chrono::milliseconds{0});
-    entry.elsewhere = !taken && taken.error().number == EEXIST;
+    if (taken) {
+        entry.elsewhere = false;
+        entry.next.reset();
+    } else if (taken.error().number == EEXIST) {
+        await_turn(name, entry);
+    }
     auto pid_file = TEAMO_TRY(std::move(taken));
     auto options = options_;
-    options.config_file = path_of(name);
+    entry.path = file_of(name, entry);
+    options.config_file = entry.path;
     options.team_device = name;
     const auto text = TEAMO_TRY(within("configuration", read_file(*options.config_file)));
     auto prepared = TEAMO_TRY(prepare(std::move(options), text, entry.log));
@@ -153,9 +207,14 @@ Result<> Fleet::start(const std::string& name, Entry& entry) {
         try_again_later(entry);
         soon_->soon();
     };
-    entry.ended = false;
+    const auto wanted = [this, &entry] {
+        entry.wanted = entry.due = true;
+        entry.not_before = {};
+        soon_->soon();
+    };
+    entry.ended = entry.wanted = false;
     entry.run = TEAMO_TRY(TeamRun::start(std::move(prepared), std::move(pid_file), entry.log, loop_, *shared_,
-                                         {.changed = changed_, .ended = ended}));
+                                         {.changed = changed_, .ended = ended, .wanted = wanted}));
     return {};
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "daemon/team_run.h"
+#include "kernel/files/files.h"
 #include "plan/team/repair.h"
 
 #include <map>
@@ -37,12 +38,15 @@ private:
             log.set_team(team);
         }
         Log log;
-        std::string text{};     ///< of the configuration, as last tried
-        bool due = true;        ///< to be started, or to be changed
-        bool gone = false;      ///< has no file any more
-        bool ended = false;     ///< to be started again
-        bool elsewhere = false; ///< another daemon has it
-        bool tried = false;     ///< has had its turn in this process
+        std::string path{};             ///< of the configuration, as last tried
+        bool due = true;                ///< to be started, or to be changed
+        bool has_file = false;          ///< of its own; otherwise it is a bond that attach.conf is for
+        bool gone = false;              ///< has no file any more
+        bool ended = false;             ///< to be started again
+        bool elsewhere = false;         ///< another daemon has it
+        bool wanted = false;            ///< another daemon asks for it
+        bool tried = false;             ///< has had its turn in this process
+        std::optional<LockFile> next{}; ///< while it is elsewhere
         std::optional<Patience> patience{};
         Clock::time_point not_before{}; ///< when it is tried again
         LogOnce failure{};
@@ -56,6 +60,10 @@ private:
     Result<> start(const std::string& name, Entry& entry);
     Result<> read_folder();
     std::string path_of(const std::string& name) const;
+    /// The file of a team, which may be that for all bonds without one.
+    std::string file_of(const std::string& name, const Entry& entry) const;
+    void follow_bonds();
+    static void await_turn(const std::string& name, Entry& entry);
     void try_again_later(Entry& entry);
     void continue_waiting();
     void set_timer();
@@ -68,6 +76,7 @@ private:
     std::map<std::string, Entry> teams_;
     std::optional<Deferred> soon_;
     std::optional<Timer> later_, lacp_timer_;
+    std::unique_ptr<Observer> bonds_; ///< nullptr: only those with a file
     bool settled_ = false;
     bool ending_ = false;
 };

@@ -2,6 +2,7 @@
 //
 // The daemon: reads options and configuration, runs one team or all of a folder in its loop, and stops them.
 #include "bus/units.h"
+#include "control/client.h"
 #include "daemon/context/options.h"
 #include "daemon/dry_run.h"
 #include "daemon/fleet.h"
@@ -67,6 +68,12 @@ Result<std::string> name_of_team(const Options& options, std::string_view text) 
     return name;
 }
 
+/// The process that has this PID file, if it runs all teams.
+std::optional<pid_t> runs_all(const std::string& path) {
+    const auto all = running_by(all_pid_path);
+    return all && all == running_by(path) ? all : std::nullopt;
+}
+
 /// -k and -e.
 int ask_running(const Options& options, std::string_view text, Log& log) {
     const auto name = name_of_team(options, text);
@@ -74,7 +81,7 @@ int ask_running(const Options& options, std::string_view text, Log& log) {
     log.set_team(*name);
     const auto path = options.pid_file.value_or(usual_pid_path(*name));
     if (options.command == Options::Command::kill) {
-        if (const auto all = running_by(all_pid_path); all && all == running_by(path)) {
+        if (const auto all = runs_all(path)) {
             log(Level::error, fmt::format("process {} runs all teams; remove the team's file, and systemctl "
                                           "reload teamd-offload",
                                           *all));
@@ -95,6 +102,7 @@ void notify_status(const std::string& line) { sd_notifyf(0, "STATUS=%s", line.c_
 /// One team, until a signal or a failure ends it. `parent`: see daemonize().
 int serve(Prepared prepared, PidFile pid_file, Log& log, UniqueFd parent) {
     const bool daemonizes = prepared.options.daemonize;
+    const auto name = prepared.configuration.team.device;
     std::unique_ptr<ProcessParts> shared;
     std::unique_ptr<TeamRun> team;
     bool runs = false;
@@ -130,7 +138,8 @@ int serve(Prepared prepared, PidFile pid_file, Log& log, UniqueFd parent) {
     runs = false;
     const bool restarts = is_unit_restarting();
     if (restarts) shared->sockets.keep_all();
-    team->stop(restarts, status == ended_well);
+    const bool is_awaited = LockFile::is_held(next_path(name)).value_or(false);
+    team->stop(restarts || is_awaited, status == ended_well);
     return status;
 }
 
@@ -188,6 +197,18 @@ Result<> make_run_directory() {
     return {};
 }
 
+/// A start for one team takes it from the process that runs all.
+Result<PidFile> take_team(const Prepared& prepared) {
+    constexpr std::chrono::seconds patience{5};
+    const auto& path = *prepared.options.pid_file;
+    const auto& team = prepared.configuration.team.device;
+    auto taken = PidFile::take(path);
+    if (taken || taken.error().number != EEXIST || !runs_all(path)) return taken;
+    auto client = TEAMO_TRY(control::Client::connect(team, run_directory));
+    TEAMO_TRY(client.text(control::HandOver{}));
+    return PidFile::take(path, patience);
+}
+
 int run_team(Prepared prepared, Log& log) {
     const auto& options = prepared.options;
     const auto& team = prepared.configuration.team;
@@ -198,7 +219,7 @@ int run_team(Prepared prepared, Log& log) {
     auto parent = options.daemonize ? daemonize() : UniqueFd();
     if (!parent) return log_refusal(log, parent.error());
     if (const auto made = make_run_directory(); !made) return log_refusal(log, made.error());
-    auto pid_file = PidFile::take(*options.pid_file);
+    auto pid_file = take_team(prepared);
     if (!pid_file) return log_refusal(log, pid_file.error());
     raise_priority();
     give_large_blocks_back();

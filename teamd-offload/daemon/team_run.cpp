@@ -41,6 +41,8 @@ std::string absolute(const std::string& path) { return std::filesystem::absolute
 
 std::string usual_pid_path(std::string_view team) { return fmt::format("{}/{}.pid", run_directory, team); }
 
+std::string next_path(std::string_view team) { return fmt::format("{}/{}.next", run_directory, team); }
+
 int log_refusal(const Log& log, const Error& error, std::string_view id) {
     log(Level::error, error.text, id);
     return is_passing(error) ? try_again : could_not_start;
@@ -135,6 +137,10 @@ void TeamRun::follow_bond() {
 }
 
 control::Reply TeamRun::answer(const control::Request& request) {
+    if (events_.wanted && std::holds_alternative<control::HandOver>(request)) {
+        events_.wanted();
+        return std::string();
+    }
     if (team_) return team_->answer(request);
     return control::Refusal{
         .code = "NoSuchDev",

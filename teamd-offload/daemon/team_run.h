@@ -23,6 +23,8 @@ inline constexpr int try_again = 75;
 
 inline constexpr const char* run_directory = "/run/teamd";
 std::string usual_pid_path(std::string_view team);
+/// A lock of the process that runs all teams, while another one has this team: it takes the team over next.
+std::string next_path(std::string_view team);
 /// Of the process that runs all teams of a folder.
 inline constexpr const char* all_pid_path = "/run/teamd/.all.pid";
 
@@ -44,6 +46,8 @@ public:
         std::function<void()> changed;
         /// The team cannot go on, with its exit status. Not from within a call of this class.
         std::function<void(int status)> ended;
+        /// Another process wants the team: soon stop() it so that it is adopted. None: refused.
+        std::function<void()> wanted{};
     };
 
     /// Takes the team, or waits for the bond. On failure everything is as it was. `log` and `shared`

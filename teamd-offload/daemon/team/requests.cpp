@@ -253,6 +253,10 @@ struct Begin {
                                "Failed to release a worker");
     }
 
+    MakeReply operator()(const control::HandOver& /*request*/) const {
+        return refused("OpNotSupp", "Not handed over", "this process runs no other team");
+    }
+
     MakeReply operator()(const control::WorkersManage& request) const {
         parts.subsystems.workers->manage(request.managed);
         return done();

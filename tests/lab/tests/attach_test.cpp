@@ -448,6 +448,25 @@ TEST(AttachedBackup, is_made_active_by_the_configured_runner) {
     EXPECT_EQ(0, team.stop());
 }
 
+TEST(Attach, is_for_all_bonds_without_a_file_of_their_own) {
+    const Bonded bond("balance-xor");
+    const std::string folder = "/run/test/all";
+    in_guest(fmt::format("mkdir -p {0} && echo '{{\"attach\": \"*\"}}' > {0}/attach.conf", folder));
+    auto all = Process::start({.argv = daemon_command({"--all", "--config-directory", folder})});
+    EXPECT_TRUE(becomes(std::string("encap3+4"), policy)) << all.err();
+    bond.remove();
+    bond.make();
+    EXPECT_TRUE(becomes(std::string("encap3+4"), policy)) << all.err();
+    const auto is_known = [] { return in_guest("ls /run/teamd | grep -c bond9.sock || true"); };
+    in_guest("ip link add bond9 type bond mode balance-xor");
+    EXPECT_TRUE(becomes(std::string("1\n"), is_known)) << all.err();
+    in_guest("ip link del bond9");
+    EXPECT_TRUE(becomes(std::string("0\n"), is_known)) << all.err();
+    all.signal(SIGTERM);
+    EXPECT_EQ(0, all.wait(long_enough));
+    EXPECT_EQ("layer2+3", policy());
+}
+
 TEST(Attach, watches_a_bond_that_it_cannot_steer) {
     for (const auto& [mode, options, by] : {std::tuple{"balance-rr", "", "mode"},
                                             {"active-backup", "fail_over_mac active", "addresses"},

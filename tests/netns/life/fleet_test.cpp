@@ -178,6 +178,37 @@ TEST_F(Fleet, is_seen_by_one_doctor_and_one_top) {
     EXPECT_THAT(said.err, HasSubstr("no team runs"));
 }
 
+/// A start and a stop of a daemon of its own move the team from the one to the other.
+TEST_F(Fleet, hands_a_team_over_and_takes_it_back) {
+    const Cabling wires(3, FarSide::lag_switch);
+    put("team0", loadbalance(2));
+    put("team1", with_port("eth3"));
+    start();
+    EXPECT_TRUE(carries("team0", "eth2"));
+    wires.address();
+    ASSERT_TRUE(reaches(wires.host(), client_v4));
+    const Stream stream({.from = &wires.host(), .to = &wires.client(), .address = client_v4, .rate = 2'000});
+    ASSERT_TRUE(stream.flows(1'000));
+    const auto first = stream.next();
+    const auto index = look(wires.host(), "team0").index;
+    for (int times = 0; times < 2; ++times) {
+        TeamUnderTest alone(loadbalance(2));
+        EXPECT_TRUE(eventually("the team is taken over", [&] {
+            return alone.log().find("team0: adopted the running team") != std::string::npos;
+        }));
+        EXPECT_TRUE(alone.await_link("eth2"));
+        EXPECT_TRUE(carries("team1", "eth3"));
+        EXPECT_EQ(0, alone.stop());
+        EXPECT_TRUE(carries("team0", "eth2"));
+        EXPECT_EQ(0, daemon({"-e", "-t", "team0"}).status);
+    }
+    EXPECT_EQ(index, look(wires.host(), "team0").index);
+    ASSERT_TRUE(stream.flows(1'000));
+    EXPECT_EQ(0U, stream.tally(first, stream.next() - 200).lost);
+    EXPECT_EQ(0, stop());
+    EXPECT_FALSE(exists(wires.host(), "team0"));
+}
+
 TEST_F(Fleet, waits_for_a_team_that_another_daemon_has) {
     const Cabling wires(2, FarSide::open);
     TeamUnderTest team(loadbalance(1));
