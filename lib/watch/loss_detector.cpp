@@ -161,8 +161,8 @@ void LossDetector::step(std::span<const LossSample> ports, const AllBucketCounte
     });
     Window latest{.owners = owners};
     bool is_quiet = true;
-    const auto before = std::exchange(last_, std::nullopt);
     if (counters != nullptr) {
+        const auto before = std::exchange(last_, std::nullopt);
         auto& now_counted = last_.emplace();
         for (std::size_t i = 0; i < bucket_count; ++i) {
             now_counted[i] = {(*counters)[i].tcp_segments, (*counters)[i].tcp_again};

@@ -44,9 +44,13 @@ public:
     /// How often to call step().
     static constexpr std::chrono::milliseconds tick{250};
 
-    /// `counters`: of the buckets, none if they are not counted. `owners`: the slot that each leaves by.
+    /// `counters`: of the buckets; nullptr: nothing was sent since the last call. `owners`: the slot that
+    /// each leaves by.
     void step(std::span<const LossSample> ports, const AllBucketCounters* counters,
               const std::array<Slot, bucket_count>& owners, Clock::time_point now);
+
+    /// The counters cannot be read; the next ones are compared with none before.
+    void forget_counters() { last_.reset(); }
 
     /// nullptr: nothing is wrong.
     const LossFinding* finding(IfIndex port) const;

@@ -18,6 +18,7 @@ constexpr std::string_view suffix = ".conf";
 constexpr std::string_view all_bonds = "attach";
 /// Less than a second, which a partner at fast rate expects (IEEE 802.1AX-2020, 6.4.4).
 constexpr std::chrono::milliseconds lacp_pause{900};
+constexpr std::chrono::minutes longest_wait{2};
 
 /// The names of the teams that have a file there.
 Result<std::set<std::string>> teams_in(const std::string& folder) {
@@ -118,7 +119,9 @@ void Fleet::step() {
             (next == teams_.end() || times(team->second) < times(next->second)))
             next = team;
     if (next == teams_.end()) {
-        if (!std::exchange(settled_, true)) shared_->sockets.drop_rest();
+        settled_ = true;
+        const auto is_due = [](const auto& team) { return team.second.due; };
+        if (std::ranges::none_of(teams_, is_due)) shared_->sockets.drop_rest();
         set_timer();
         return changed_();
     }
@@ -129,7 +132,6 @@ void Fleet::step() {
 
 void Fleet::tend(const std::string& name, Entry& entry) {
     entry.due = false;
-    entry.tried = true;
     const bool has_other_file = entry.run && entry.path != file_of(name, entry);
     if (entry.run && (entry.gone || entry.ended || has_other_file)) {
         entry.run->stop(/*restarts=*/false, /*well=*/entry.gone);
@@ -144,6 +146,7 @@ void Fleet::tend(const std::string& name, Entry& entry) {
     if (entry.gone) return;
     if (entry.run) return entry.run->reload();
     const auto started = start(name, entry);
+    entry.tried = started || !is_passing(started.error());
     if (started) {
         entry.log(Level::info, entry.run->describe());
         entry.failure.clear();
@@ -167,6 +170,8 @@ void Fleet::await_turn(const std::string& name, Entry& entry) {
 /// A killed process had these teams; the turn of the last one may come after its partners' timeout.
 void Fleet::continue_waiting() {
     bool waits = false;
+    // Not for ever, if no start succeeds.
+    if (Clock::now() - begun_ > longest_wait) return;
     for (const auto& [name, entry] : teams_) {
         if (entry.tried || running_by(usual_pid_path(name))) continue;
         continue_lacp(name, shared_->devices->links(), shared_->frames);

@@ -45,7 +45,7 @@ private:
         bool ended = false;             ///< to be started again
         bool elsewhere = false;         ///< another daemon has it
         bool wanted = false;            ///< another daemon asks for it
-        bool tried = false;             ///< has had its turn in this process
+        bool tried = false;             ///< started in this process, or refused for good
         std::optional<LockFile> next{}; ///< while it is elsewhere
         std::optional<Patience> patience{};
         Clock::time_point not_before{}; ///< when it is tried again
@@ -79,6 +79,7 @@ private:
     std::unique_ptr<Observer> bonds_; ///< nullptr: only those with a file
     bool settled_ = false;
     bool ending_ = false;
+    const Clock::time_point begun_ = Clock::now();
 };
 
 } // namespace teamo

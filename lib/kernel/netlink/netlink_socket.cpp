@@ -146,6 +146,7 @@ Result<NetlinkSocket> NetlinkSocket::open_strict(int protocol) {
     auto opened = TEAMO_TRY(open(protocol));
     const int on = 1;
     static_cast<void>(setsockopt(opened.fd(), SOL_NETLINK, NETLINK_GET_STRICT_CHK, &on, sizeof on));
+    opened.strict_ = true;
     return opened;
 }
 
@@ -166,7 +167,7 @@ Result<NetlinkSocket> NetlinkSocket::listen(int protocol, std::initializer_list<
 /// Replaces the socket after an exchange that was cut short: its remaining messages would be taken for the
 /// answer to the next request, and libnl has counted a message that was never sent (nl_complete_msg).
 Result<> NetlinkSocket::reopen(int error, std::string text) {
-    auto fresh = TEAMO_TRY(open(protocol_));
+    auto fresh = TEAMO_TRY(strict_ ? open_strict(protocol_) : open(protocol_));
     socket_ = std::move(fresh.socket_);
     return fail(error, std::move(text));
 }

@@ -118,6 +118,7 @@ private:
     Result<> send_batch(int subsystem, std::span<const NlMessage> messages);
     NlSocket socket_;
     int protocol_;
+    bool strict_ = false;
 };
 
 // Attributes of a received message. A null pointer stands for one that the message does not have.

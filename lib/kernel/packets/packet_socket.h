@@ -57,6 +57,7 @@ public:
     /// The next received frame, cut to the length of `into`; none: there is no more.
     std::optional<std::span<const std::byte>> receive(std::span<std::byte> into);
     int fd() const { return socket_.get(); }
+    UniqueFd release() { return std::move(socket_); }
 
 private:
     Result<> add_membership(unsigned short type, const MacAddress& address);

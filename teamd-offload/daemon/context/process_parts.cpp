@@ -37,9 +37,9 @@ Result<std::unique_ptr<ProcessParts>> ProcessParts::make(const Log& log, sd_even
 }
 
 std::chrono::microseconds ProcessParts::pause(std::chrono::microseconds alone) const {
-    constexpr std::size_t teams_at_full_pace = 100;
-    return alone *
-           std::max<std::size_t>(1, (devices->observers() + teams_at_full_pace - 1) / teams_at_full_pace);
+    constexpr std::size_t teams_at_full_pace = 100, slowest = 5;
+    const auto hundreds = (devices->observers() + teams_at_full_pace - 1) / teams_at_full_pace;
+    return alone * std::clamp<std::size_t>(hundreds, 1, slowest);
 }
 
 void ProcessParts::take_hooks() {

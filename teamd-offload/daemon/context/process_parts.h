@@ -53,7 +53,7 @@ public:
     static Result<std::unique_ptr<ProcessParts>> make(const Log& log, sd_event* loop);
 
     /// How long to wait until something is polled again that has no event: longer with more than a hundred
-    /// teams, so that all of them together cost no more of a CPU than a hundred.
+    /// teams, at most five times, so that five hundred cost no more of a CPU than a hundred.
     std::chrono::microseconds pause(std::chrono::microseconds alone) const;
 
     std::unique_ptr<DeviceTable> devices;

@@ -23,20 +23,27 @@ public:
     struct Forget {
         SocketStore* store = nullptr;
         std::string name{};
+        bool is_earlier = false; ///< what it receives first may have come before this process
         void operator()(PortSocket* socket) const;
     };
-    /// When it ends, it is not kept any more. The store must outlive it.
+    /// When it ends, it is not kept any more, except before drop_rest(). The store must outlive it.
     using Socket = std::unique_ptr<PortSocket, Forget>;
 
     /// As PortSocket::open(). `use`: for what, one of a port; the earlier process's socket for it is taken.
     Result<Socket> open(IfIndex device, std::string_view use, const PortSocket::What& what);
-    /// Forgets those of the earlier process that nobody has opened.
+    /// Forgets those of the earlier process that nobody has opened: what is tried again has been tried.
     void drop_rest();
     /// The process ends, and another one follows: what is open now stays in the store.
     void keep_all() { keeps_ = true; }
 
 private:
-    std::map<std::string, UniqueFd> earlier_; ///< by use and device
+    using Sockets = std::map<std::string, UniqueFd>; ///< by use and device
+    /// Closes them in a thread, and when systemd has forgotten them, which would wait for the kernel
+    /// otherwise.
+    static void drop(Sockets sockets);
+
+    Sockets earlier_;
+    bool starts_ = true; ///< until drop_rest()
     bool keeps_ = false;
 };
 

@@ -7,9 +7,7 @@
 #include "kernel/netlink/addresses.h"
 
 #include <algorithm>
-#include <array>
 #include <set>
-#include <span>
 #include <utility>
 
 namespace teamo {
@@ -22,18 +20,6 @@ std::map<IfIndex, announce::Ipv4Groups> read_ipv4_groups() {
     if (const auto text = read_file("/proc/thread-self/net/igmp", announce::longest_group_list))
         if (auto parsed = announce::parse_proc_igmp(*text)) return std::move(*parsed);
     return {};
-}
-
-/// False: no groups but that of all hosts, which is not reported (RFC 3376, 6). The text above has all
-/// devices.
-bool has_ipv4_groups(const Link& device) {
-    constexpr std::array<std::uint8_t, 3> of_ipv4{0x01, 0x00, 0x5e};
-    constexpr MacAddress all_hosts{{0x01, 0x00, 0x5e, 0x00, 0x00, 0x01}};
-    const auto listed = is_bridge(device) ? fail(EOPNOTSUPP, "") : read_address_list(device.index);
-    return !listed || std::ranges::any_of(*listed, [&](const MacAddress& address) {
-        return std::ranges::equal(std::span(address.bytes).first(of_ipv4.size()), of_ipv4) &&
-               address != all_hosts;
-    });
 }
 
 /// Devices whose addresses are reachable through the team, and the device to send their frames by: the team,
@@ -115,7 +101,8 @@ void Announcer::next(Round& round) {
 
 void Announcer::send(const Round& round) {
     auto& requests = context_.shared.requests;
-    std::optional<std::map<IfIndex, announce::Ipv4Groups>> ipv4_groups; // of all devices, if one needs them
+    std::optional<std::map<IfIndex, announce::Ipv4Groups>>
+        ipv4_groups; // of all devices, once they are needed
     std::size_t failed = 0;
     std::string why;
     const auto send = [&](IfIndex outlet, std::string_view of, const std::vector<Bytes>& frames) {
@@ -142,11 +129,10 @@ void Announcer::send(const Round& round) {
         }
         // A kernel without IPv6 has no such groups.
         speaker->ipv6_groups = read_ipv6_groups(requests, device->index).value_or(std::vector<IpAddress>());
-        if (has_ipv4_groups(*device)) {
-            if (!ipv4_groups) ipv4_groups = read_ipv4_groups();
-            const auto& own = (*ipv4_groups)[device->index];
-            speaker->ipv4_groups = own.groups;
-            speaker->igmp = own.version;
+        if (!ipv4_groups) ipv4_groups = read_ipv4_groups();
+        if (const auto found = ipv4_groups->find(device->index); found != ipv4_groups->end()) {
+            speaker->ipv4_groups = found->second.groups;
+            speaker->igmp = found->second.version;
         }
         send(outlet, device->name, announce::membership_reports(*speaker));
     }

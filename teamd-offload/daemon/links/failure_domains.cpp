@@ -65,6 +65,7 @@ Result<> FailureDomains::listen(IfIndex index, Port& port) {
         TEAMO_TRY(socket->add_group(group));
     port.io = TEAMO_TRY(Io::make(context_.loop, socket->fd(), EPOLLIN, Priority::timer,
                                  [this, index](std::uint32_t) { read(index); }));
+    port.is_earlier = socket.get_deleter().is_earlier;
     port.socket = std::move(socket);
     port.failure.clear();
     return {};
@@ -77,12 +78,14 @@ void FailureDomains::read(IfIndex index) {
     const auto now = Clock::now();
     const auto* link = context_.link(index);
     const auto before = port.neighbours.nearest(now);
+    // What waited for this process may be from before a loss of the link.
+    const bool is_earlier = std::exchange(port.is_earlier, false);
+    const auto losses = link == nullptr ? 0 : link->carrier_losses - (is_earlier ? 1 : 0);
     std::array<std::byte, longest_lldpdu> buffer{};
     for (int count = 0; count < PortSocket::frames_at_once; ++count) {
         const auto frame = port.socket->receive(buffer);
         if (!frame) break;
-        if (const auto pdu = lldp::parse_frame(*frame))
-            port.neighbours.note(*pdu, link == nullptr ? 0 : link->carrier_losses, now);
+        if (const auto pdu = lldp::parse_frame(*frame)) port.neighbours.note(*pdu, losses, now);
     }
     if (std::ranges::none_of(ports_, [](const auto& entry) { return entry.second.pauses; }))
         timer_->after(lldp_pause);

@@ -29,6 +29,7 @@ private:
         SocketStore::Socket socket{};
         std::optional<Io> io{};
         bool pauses = false;
+        bool is_earlier = false; ///< what the socket has is from before this process
         LogOnce failure{};
     };
 

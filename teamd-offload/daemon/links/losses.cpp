@@ -106,7 +106,9 @@ std::vector<LossSample> Losses::samples() const {
 
 void Losses::look() {
     const auto now = Clock::now();
-    const auto counters = sending_ || is_busy_ || is_watched() ? read_buckets() : std::nullopt;
+    const bool rests = !sending_ && !is_busy_ && !is_watched();
+    const auto counters = rests ? std::nullopt : read_buckets();
+    if (!rests && !counters) detector_.forget_counters();
     auto sent = sent_, again = again_;
     if (counters) {
         sent = again = 0;

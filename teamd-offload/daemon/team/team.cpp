@@ -373,7 +373,9 @@ void Team::poll_unreported() {
     const bool found = ports.find_awaited();
     const bool free = ports.poll_refused();
     if (stale || settings || addresses || refused || found || free) pass_soon_->soon();
-    poll_timer_->about(context.shared.pause(unreported_interval));
+    // The guard drops what it does not know yet.
+    const bool guards = context.config().guard != GuardMode::off;
+    poll_timer_->about(guards ? unreported_interval : context.shared.pause(unreported_interval));
 }
 
 /// Events that are read here do not wake the loop any more, so the pass for them runs here.

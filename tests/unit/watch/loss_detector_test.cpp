@@ -85,6 +85,18 @@ TEST_F(LossOfFour, is_found_with_little_traffic_within_a_minute) {
     EXPECT_TRUE(run(61, 4, 120, {0, 0, 0.02, 0}));
 }
 
+/// Nothing is counted while nothing is sent, and the segments of a burst are those since the burst before.
+TEST_F(LossOfFour, is_found_in_bursts_between_rests) {
+    for (int burst = 0; burst < 12 && detector.finding(IfIndex{3}) == nullptr; ++burst) {
+        for (std::size_t slot = 0; slot < 4; ++slot)
+            send(slot * 64, 400, slot == 2 ? 0.05 : 0);
+        step();
+        now += 4s;
+        detector.step(ports, nullptr, owners, now);
+    }
+    EXPECT_NE(detector.finding(IfIndex{3}), nullptr);
+}
+
 TEST_F(LossOfFour, is_not_found_in_clean_traffic) {
     EXPECT_FALSE(run(1800, 8, 8000, {0, 0, 0, 0}));
     for (const auto& port : ports)
