@@ -56,9 +56,8 @@ Result<TeamDevice> BpfDatapath::create_device(LinkControl& links, const std::str
                                               const MacAddress& address) {
     const auto kind = create_pair(links, name, address);
     if (!kind) return within(fmt::format("cannot create device {}", name), kind.error());
-    const auto all = TEAMO_TRY(links.read_all());
-    const auto* team = find_link(all, name);
-    if (team == nullptr) return fail(ENODEV, fmt::format("device {} disappeared while it was created", name));
+    const auto team = links.read(name);
+    if (!team) return fail(ENODEV, fmt::format("device {} disappeared while it was created", name));
     auto device = set_up(links, *team, *kind);
     if (!device) {
         static_cast<void>(links.remove(team->index)); // the first failure is reported

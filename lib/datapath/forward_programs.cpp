@@ -20,6 +20,7 @@
 #include <bit>
 #include <cstdlib>
 #include <cstring>
+#include <future>
 #include <vector>
 
 namespace teamo {
@@ -169,7 +170,39 @@ ForwardPrograms::ForwardPrograms(std::unique_ptr<Loaded> loaded) : loaded_(std::
 ForwardPrograms::ForwardPrograms(ForwardPrograms&&) noexcept = default;
 ForwardPrograms::~ForwardPrograms() = default;
 
+struct ForwardPrograms::Ahead {
+    bool on = false;
+    Kind kind{};
+    std::future<Result<ForwardPrograms>> next{}; ///< its destructor waits
+};
+
+/// Of the one thread that loads.
+ForwardPrograms::Ahead& ForwardPrograms::ahead() {
+    static Ahead one;
+    return one;
+}
+
+void ForwardPrograms::load_ahead(bool on) {
+    ahead().on = on;
+    if (!on) ahead().next = {};
+}
+
 Result<ForwardPrograms> ForwardPrograms::load(teamo_exit exit, bool by_cpu, const teamo_bonding& bonding) {
+    const Kind kind{.exit = exit, .by_cpu = by_cpu, .bonding = bonding};
+    auto next = std::exchange(ahead().next, {});
+    const auto& of = ahead().kind;
+    const bool is_wanted = next.valid() && of.exit == exit && of.by_cpu == by_cpu &&
+                           std::memcmp(&of.bonding, &bonding, sizeof bonding) == 0;
+    auto loaded = is_wanted ? next.get() : load_now(kind);
+    if (loaded && ahead().on) {
+        ahead().kind = kind;
+        ahead().next = std::async(std::launch::async, [kind] { return load_now(kind); });
+    }
+    return loaded;
+}
+
+Result<ForwardPrograms> ForwardPrograms::load_now(const Kind& kind) {
+    const auto& [exit, by_cpu, bonding] = kind;
     Skeleton skeleton;
     auto used = TEAMO_LINKS_UNSEEN;
     // The best that this kernel accepts.

@@ -22,6 +22,9 @@ public:
     /// loaded with `by_cpu`, which have a map entry for every flow, about 5 MB. `bonding`: only with
     /// TEAMO_EXIT_STEER.
     static Result<ForwardPrograms> load(teamo_exit exit, bool by_cpu, const teamo_bonding& bonding = {});
+    /// `on`: more will be loaded. load() then loads the next ones of the same kind in a thread, while its
+    /// caller goes on: half of its time is the kernel's verifier. Off: those are dropped.
+    static void load_ahead(bool on);
     ForwardPrograms(ForwardPrograms&& other) noexcept;
     ~ForwardPrograms();
 
@@ -48,6 +51,14 @@ public:
 private:
     struct Loaded;
     explicit ForwardPrograms(std::unique_ptr<Loaded> loaded);
+    struct Kind {
+        teamo_exit exit{};
+        bool by_cpu = false;
+        teamo_bonding bonding{};
+    };
+    static Result<ForwardPrograms> load_now(const Kind& kind);
+    struct Ahead;
+    static Ahead& ahead();
     Result<> write_live(const LiveSlots& slots);
     Result<> write_team(const Tables& tables);
     Result<> write_devices(const Tables& now, const Tables& next, bool all);

@@ -15,9 +15,8 @@ Result<TeamDevice> create_master_device(LinkControl& links, const std::string& n
                                                    kind)});
         return refuse(std::move(created.error()));
     }
-    const auto all = TEAMO_TRY(links.read_all());
-    const auto* team = find_link(all, name);
-    if (team == nullptr) return refuse({ENODEV, "it disappeared while it was created"});
+    const auto team = links.read(name);
+    if (!team) return refuse({ENODEV, "it disappeared while it was created"});
     auto marked = links.set_alias(team->index, fmt::format("{} (teamd-offload)", name));
     if (marked) marked = links.add_altname(team->index, team_mark(name));
     if (!marked) {

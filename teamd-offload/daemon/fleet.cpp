@@ -2,6 +2,7 @@
 #include "daemon/fleet.h"
 
 #include "daemon/links/lacp_frames.h"
+#include "datapath/forward_programs.h"
 #include "kernel/files/files.h"
 
 #include <systemd/sd-daemon.h>
@@ -125,6 +126,8 @@ void Fleet::step() {
         set_timer();
         return changed_();
     }
+    const auto is_to_start = [](const auto& team) { return team.second.due && !team.second.run; };
+    ForwardPrograms::load_ahead(std::ranges::count_if(teams_, is_to_start) > 1);
     tend(next->first, next->second);
     if (next->second.gone) teams_.erase(next);
     soon_->soon();

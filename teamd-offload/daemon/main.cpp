@@ -160,6 +160,7 @@ int serve_all(const Options& options, Log& log) {
         const auto line = fleet->describe();
         notify_status(line);
         if (std::exchange(ready, true)) return;
+        ::malloc_trim(0); // libbpf has taken much for each team
         MainLoop::report_ready();
         log(Level::info, line);
     });

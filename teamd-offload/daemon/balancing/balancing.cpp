@@ -61,7 +61,7 @@ std::chrono::milliseconds Balancing::interval() const {
 
 void Balancing::start() {
     rates_.fill(-1);
-    measure();
+    count();
     measure_rates();
 }
 
@@ -115,25 +115,36 @@ void Balancing::update_drains() {
     tick_->after(sent_ != sent ? flow_tick : quiet_tick);
 }
 
+/// Without balancing the team driver has no counters per bucket; they would need a program of ours.
+bool Balancing::has_loads() const {
+    return tables_.mode == TransmitMode::hash && (config().on || datapath().moves_in_gaps());
+}
+
 /// One interval: reads what each bucket has transmitted since the last one, and moves buckets if that pays.
 void Balancing::measure() {
     interval_->about(interval());
-    // Without balancing the team driver has no counters per bucket; they would need a program of ours.
-    if (tables_.mode != TransmitMode::hash || (!config().on && !datapath().moves_in_gaps())) return;
+    if (!has_loads()) return;
     const bool sent = std::exchange(sent_since_, sending_);
     pausing_ = !sent && counted_ && loads_ == BucketLoads{} && interval() > rate_interval;
     if (pausing_) return;
     read_queues();
+    if (count() && config().on && !frozen_) place();
+}
+
+/// False: there are no loads.
+bool Balancing::count() {
+    interval_->about(interval());
+    if (!has_loads()) return false;
     const auto counters = datapath().read_buckets();
     counted_ = counters.has_value();
     if (!counters) {
         if (counters.error().number != EAGAIN)
             failure_(log_, Level::warning, "balance: cannot read the loads: ", counters.error().text);
-        return;
+        return false;
     }
     failure_.clear();
     loads_ = meter_.step(*counters, Clock::now());
-    if (config().on && !frozen_) place();
+    return true;
 }
 
 void Balancing::place() {

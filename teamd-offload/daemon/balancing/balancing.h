@@ -67,6 +67,8 @@ private:
     Datapath& datapath() const { return *context_.datapath; }
     void update_drains();
     void read_queues();
+    bool has_loads() const;
+    bool count();
     /// As configured, but not so short that the loads of a burst move buckets.
     std::chrono::milliseconds interval() const;
     void note(const Moves::Ended& ended);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "daemon/context/process_parts.h"
 
+#include "kernel/files/files.h"
 #include "kernel/netlink/traffic_control.h"
 
 #include <fmt/format.h>
@@ -40,6 +41,16 @@ std::chrono::microseconds ProcessParts::pause(std::chrono::microseconds alone) c
     constexpr std::size_t teams_at_full_pace = 100, slowest = 5;
     const auto hundreds = (devices->observers() + teams_at_full_pace - 1) / teams_at_full_pace;
     return alone * std::clamp<std::size_t>(hundreds, 1, slowest);
+}
+
+const std::map<IfIndex, announce::Ipv4Groups>& ProcessParts::ipv4_groups() {
+    constexpr std::chrono::milliseconds moment{100};
+    if (Clock::now() - ipv4_groups_read_ < moment) return ipv4_groups_;
+    ipv4_groups_.clear(); // those that cannot be read are not announced
+    if (const auto text = read_file("/proc/thread-self/net/igmp", announce::longest_group_list))
+        if (auto parsed = announce::parse_proc_igmp(*text)) ipv4_groups_ = std::move(*parsed);
+    ipv4_groups_read_ = Clock::now();
+    return ipv4_groups_;
 }
 
 void ProcessParts::take_hooks() {

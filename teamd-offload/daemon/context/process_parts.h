@@ -4,6 +4,8 @@
 // once, however many teams there are.
 #pragma once
 
+#include "announce/proc_groups.h"
+#include "base/clock.h"
 #include "daemon/context/device_table.h"
 #include "daemon/context/socket_store.h"
 #include "datapath/programs/device_programs.h"
@@ -13,6 +15,7 @@
 
 #include <chrono>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -56,6 +59,10 @@ public:
     /// teams, at most five times, so that five hundred cost no more of a CPU than a hundred.
     std::chrono::microseconds pause(std::chrono::microseconds alone) const;
 
+    /// Of all devices, read a moment ago at most: there is no request for one device before Linux 6.14, and
+    /// when many teams lose a link at once each needs them. The kernel itself reports what was joined since.
+    const std::map<IfIndex, announce::Ipv4Groups>& ipv4_groups();
+
     std::unique_ptr<DeviceTable> devices;
     LinkControl control;
     Ethtool ethtool;
@@ -78,6 +85,8 @@ private:
     void take_hooks();
     void take_offloads();
 
+    std::map<IfIndex, announce::Ipv4Groups> ipv4_groups_;
+    Clock::time_point ipv4_groups_read_{};
     NetlinkSocket hook_events_;
     std::optional<EthtoolEvents> offload_events_; ///< none: this kernel reports no changes
     std::optional<Io> hook_io_, offload_io_;

@@ -2,7 +2,6 @@
 #include "daemon/links/announcer.h"
 
 #include "announce/announcement_frames.h"
-#include "announce/proc_groups.h"
 #include "kernel/files/files.h"
 #include "kernel/netlink/addresses.h"
 
@@ -14,13 +13,6 @@ namespace teamo {
 namespace {
 
 bool is_bridge(const Link& link) { return link.kind == "bridge"; }
-
-/// Those that cannot be read are not announced. They have no request for one device before Linux 6.14.
-std::map<IfIndex, announce::Ipv4Groups> read_ipv4_groups() {
-    if (const auto text = read_file("/proc/thread-self/net/igmp", announce::longest_group_list))
-        if (auto parsed = announce::parse_proc_igmp(*text)) return std::move(*parsed);
-    return {};
-}
 
 /// Devices whose addresses are reachable through the team, and the device to send their frames by: the team,
 /// all devices above it (VLANs, macvlans), and bridges whose ports these are. Frames sent by a bridge itself
@@ -101,8 +93,6 @@ void Announcer::next(Round& round) {
 
 void Announcer::send(const Round& round) {
     auto& requests = context_.shared.requests;
-    std::optional<std::map<IfIndex, announce::Ipv4Groups>>
-        ipv4_groups; // of all devices, once they are needed
     std::size_t failed = 0;
     std::string why;
     const auto send = [&](IfIndex outlet, std::string_view of, const std::vector<Bytes>& frames) {
@@ -129,8 +119,8 @@ void Announcer::send(const Round& round) {
         }
         // A kernel without IPv6 has no such groups.
         speaker->ipv6_groups = read_ipv6_groups(requests, device->index).value_or(std::vector<IpAddress>());
-        if (!ipv4_groups) ipv4_groups = read_ipv4_groups();
-        if (const auto found = ipv4_groups->find(device->index); found != ipv4_groups->end()) {
+        const auto& ipv4_groups = context_.shared.ipv4_groups();
+        if (const auto found = ipv4_groups.find(device->index); found != ipv4_groups.end()) {
             speaker->ipv4_groups = found->second.groups;
             speaker->igmp = found->second.version;
         }
