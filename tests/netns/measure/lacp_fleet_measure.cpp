@@ -65,6 +65,8 @@ private:
         constexpr std::uint8_t distributing = 0x20;
         const timeval patience{.tv_sec = 0, .tv_usec = 50'000};
         ::setsockopt(socket_.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+        constexpr int buffer = 16 << 20; // of one LACPDU of each port at once
+        ::setsockopt(socket_.get(), SOL_SOCKET, SO_RCVBUFFORCE, &buffer, sizeof buffer);
         while (!end.stop_requested()) {
             std::array<std::uint8_t, 256> frame{};
             sockaddr_ll from{};
