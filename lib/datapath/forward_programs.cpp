@@ -202,21 +202,21 @@ Result<ForwardPrograms> ForwardPrograms::load(teamo_exit exit, bool by_cpu, cons
 }
 
 Result<ForwardPrograms> ForwardPrograms::load_now(const Kind& kind) {
-    const auto& [exit, by_cpu, bonding] = kind;
     Skeleton skeleton;
     auto used = TEAMO_LINKS_UNSEEN;
     // The best that this kernel accepts.
     Result<> done;
     for (const auto reading : {TEAMO_LINKS_READ, TEAMO_LINKS_PROBED, TEAMO_LINKS_UNSEEN}) {
         // What names a slave reads bonding's memory as well.
-        if (exit == TEAMO_EXIT_STEER && reading == TEAMO_LINKS_UNSEEN) break;
+        if (kind.exit == TEAMO_EXIT_STEER && reading == TEAMO_LINKS_UNSEEN) break;
         used = reading;
-        done = load_programs("the BPF datapath",
-                             [&] { return load_forward(skeleton, exit, by_cpu, bonding, reading); });
+        done = load_programs("the BPF datapath", [&] {
+            return load_forward(skeleton, kind.exit, kind.by_cpu, kind.bonding, reading);
+        });
         if (done) break;
     }
     if (!done) return tl::unexpected(std::move(done.error()));
-    auto loaded = std::make_unique<Loaded>(*skeleton, exit, used);
+    auto loaded = std::make_unique<Loaded>(*skeleton, kind.exit, used);
     if (loaded->refused != 0) return fail_errno(loaded->refused, "cannot keep a BPF program");
     loaded->entries.emplace(TEAMO_TRY(Entries::open(loaded->buckets.get())));
     return ForwardPrograms(std::move(loaded));

@@ -162,13 +162,11 @@ void LossDetector::step(std::span<const LossSample> ports, const AllBucketCounte
     Window latest{.owners = owners};
     bool is_quiet = true;
     if (counters != nullptr) {
-        const auto before = std::exchange(last_, std::nullopt);
-        auto& now_counted = last_.emplace();
+        const auto before = std::exchange(last_, std::vector<Segments>(bucket_count));
         for (std::size_t i = 0; i < bucket_count; ++i) {
-            now_counted[i] = {(*counters)[i].tcp_segments, (*counters)[i].tcp_again};
-            if (!before) continue;
-            latest.buckets[i] = {rise((*before)[i].sent, now_counted[i].sent),
-                                 rise((*before)[i].again, now_counted[i].again)};
+            last_[i] = {(*counters)[i].tcp_segments, (*counters)[i].tcp_again};
+            if (before.empty()) continue;
+            latest.buckets[i] = {rise(before[i].sent, last_[i].sent), rise(before[i].again, last_[i].again)};
             is_quiet = is_quiet && latest.buckets[i].sent == 0 && latest.buckets[i].again == 0;
         }
     }

@@ -50,7 +50,7 @@ public:
               const std::array<Slot, bucket_count>& owners, Clock::time_point now);
 
     /// The counters cannot be read; the next ones are compared with none before.
-    void forget_counters() { last_.reset(); }
+    void forget_counters() { last_.clear(); }
 
     /// nullptr: nothing is wrong.
     const LossFinding* finding(IfIndex port) const;
@@ -94,7 +94,7 @@ private:
                                                std::span<const LossSample> ports);
     static std::optional<LossFinding> by_errors(Known& known, const LossSample& port, Clock::time_point now);
 
-    std::optional<std::array<Segments, bucket_count>> last_; ///< as counted
+    std::vector<Segments> last_; ///< of each bucket, as counted; empty: not known
     std::array<Slot, bucket_count> owners_{};
     std::deque<std::unique_ptr<Window>> ticks_; ///< the last seconds; nullptr: nothing was sent
     Window period_{};                           ///< for slow traffic
