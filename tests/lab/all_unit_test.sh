@@ -2,12 +2,14 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
 # In a guest with systemd as first process: the unit of all teams runs those of /etc/teamd-offload with the rights of the
-# unit, follows the folder, and gives the teams back when it stops. A restart and kill -9 lose no packet.
+# unit, follows the folder, and gives the teams back when it stops. A restart and kill -9 lose no packet, and the sockets
+# of the ports outlive them. A team moves to its own unit and back.
 #
 # lab: all_unit_test.sh in -k newest -s, 40 s, long
 set -euo pipefail
 . "${BASH_SOURCE%/*}/unit.sh"
 unit=teamd-offload.service
+kept() { systemctl show --property=NFileDescriptorStore --value "$unit"; }
 status_says() { [[ $(systemctl show --property=StatusText --value "$unit") == *"$1"* ]]; }
 carries() { [ "$(teamoctl "$1" state item get "ports.$2.datapath.transmits" 2>/dev/null)" = true ]; }
 config() { printf '{"runner": {"name": "loadbalance"}, "ports": {"%s": {}}}\n' "$2" >"/etc/teamd-offload/$1.conf"; }
@@ -43,6 +45,7 @@ gone() { ! ip link show "$1" >/dev/null 2>&1; }
 await 20 gone team1 || fail "team1 did not go with its file"
 step "reloaded: teams come and go with their files"
 
+[ "$(kept)" = 2 ] || fail "systemd keeps $(kept) sockets, not one for LLDP of each of two ports"
 ping -q -i 0.01 -c 1000 10.9.0.2 >/run/ping &
 pinger=$!
 pid=$(systemctl show --property=MainPID --value "$unit")
@@ -54,7 +57,20 @@ await 60 another || fail "no new daemon after kill -9"
 wait $pinger
 grep ' 0% packet loss' /run/ping || fail "packets were lost: $(cat /run/ping)"
 [ -z "$(journalctl --no-pager --quiet --priority err -u "$unit" | grep -v 'team1' || true)" ] || fail "errors in the journal: $(journalctl --no-pager --priority err -u "$unit")"
+[ "$(kept)" = 2 ] || fail "systemd keeps $(kept) sockets after a restart and kill -9"
 step "restarted and killed: no packet lost"
+
+index=$(cat /sys/class/net/team0/ifindex)
+ping -q -i 0.01 -c 500 10.9.0.2 >/run/ping &
+pinger=$!
+systemctl start teamd-offload@team0 || fail "systemctl start teamd-offload@team0"
+status_says "1 of 2 teams run" || await 20 status_says "1 of 2 teams run" || fail "team0 stays with $unit"
+systemctl stop teamd-offload@team0 || fail "systemctl stop teamd-offload@team0"
+await 20 status_says "2 of 2 teams run" || fail "team0 does not come back to $unit"
+wait $pinger
+grep ' 0% packet loss' /run/ping || fail "packets were lost by a move: $(cat /run/ping)"
+[ "$(cat /sys/class/net/team0/ifindex)" = "$index" ] || fail "team0 was made again"
+step "moved to its own unit and back: no packet lost"
 
 systemctl stop "$unit" || fail "systemctl stop"
 gone team0 || fail "team0 stays"
