@@ -182,10 +182,8 @@ ForwardPrograms::Ahead& ForwardPrograms::ahead() {
     return one;
 }
 
-void ForwardPrograms::load_ahead(bool on) {
-    ahead().on = on;
-    if (!on) ahead().next = {};
-}
+void ForwardPrograms::load_ahead(bool on) { ahead().on = on; }
+void ForwardPrograms::drop_ahead() { ahead().next = {}; }
 
 Result<ForwardPrograms> ForwardPrograms::load(teamo_exit exit, bool by_cpu, const teamo_bonding& bonding) {
     const Kind kind{.exit = exit, .by_cpu = by_cpu, .bonding = bonding};

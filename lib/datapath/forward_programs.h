@@ -23,8 +23,10 @@ public:
     /// TEAMO_EXIT_STEER.
     static Result<ForwardPrograms> load(teamo_exit exit, bool by_cpu, const teamo_bonding& bonding = {});
     /// `on`: more will be loaded. load() then loads the next ones of the same kind in a thread, while its
-    /// caller goes on: half of its time is the kernel's verifier. Off: those are dropped.
+    /// caller goes on: half of its time is the kernel's verifier.
     static void load_ahead(bool on);
+    /// Drops those that nobody has asked for.
+    static void drop_ahead();
     ForwardPrograms(ForwardPrograms&& other) noexcept;
     ~ForwardPrograms();
 

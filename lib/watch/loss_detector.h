@@ -44,8 +44,8 @@ public:
     /// How often to call step().
     static constexpr std::chrono::milliseconds tick{250};
 
-    /// `counters`: of the buckets; nullptr: nothing was sent since the last call. `owners`: the slot that
-    /// each leaves by.
+    /// `counters`: of the buckets; nullptr: they were not read, because nothing was sent. `owners`: the slot
+    /// that each leaves by.
     void step(std::span<const LossSample> ports, const AllBucketCounters* counters,
               const std::array<Slot, bucket_count>& owners, Clock::time_point now);
 

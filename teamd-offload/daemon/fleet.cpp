@@ -58,7 +58,7 @@ void Fleet::scan() {
 
 Result<> Fleet::read_folder() {
     auto names = TEAMO_TRY(teams_in(options_.folder));
-    const auto for_all = read_file(path_of(std::string(all_bonds)));
+    const auto for_all = read_file(path_of(all_bonds));
     if (!for_all || !is_for_all_bonds(*for_all)) {
         bonds_.reset();
     } else if (!bonds_) {
@@ -101,12 +101,12 @@ void Fleet::follow_bonds() {
     if (changed) soon_->soon();
 }
 
-std::string Fleet::path_of(const std::string& name) const {
+std::string Fleet::path_of(std::string_view name) const {
     return fmt::format("{}/{}{}", options_.folder, name, suffix);
 }
 
 std::string Fleet::file_of(const std::string& name, const Entry& entry) const {
-    return path_of(entry.has_file ? name : std::string(all_bonds));
+    return path_of(entry.has_file ? std::string_view(name) : all_bonds);
 }
 
 /// One team in each turn of the loop, so that those that run answer and the watchdog is fed. Those that were
@@ -121,6 +121,7 @@ void Fleet::step() {
             next = team;
     if (next == teams_.end()) {
         settled_ = true;
+        ForwardPrograms::drop_ahead();
         const auto is_due = [](const auto& team) { return team.second.due; };
         if (std::ranges::none_of(teams_, is_due)) shared_->sockets.drop_rest();
         set_timer();

@@ -59,7 +59,7 @@ private:
     void tend(const std::string& name, Entry& entry);
     Result<> start(const std::string& name, Entry& entry);
     Result<> read_folder();
-    std::string path_of(const std::string& name) const;
+    std::string path_of(std::string_view name) const;
     /// The file of a team, which may be that for all bonds without one.
     std::string file_of(const std::string& name, const Entry& entry) const;
     void follow_bonds();

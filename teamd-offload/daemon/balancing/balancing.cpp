@@ -61,7 +61,8 @@ std::chrono::milliseconds Balancing::interval() const {
 
 void Balancing::start() {
     rates_.fill(-1);
-    count();
+    interval_->about(interval());
+    if (has_loads()) static_cast<void>(count());
     measure_rates();
 }
 
@@ -131,10 +132,8 @@ void Balancing::measure() {
     if (count() && config().on && !frozen_) place();
 }
 
-/// False: there are no loads.
+/// False: they cannot be read now.
 bool Balancing::count() {
-    interval_->about(interval());
-    if (!has_loads()) return false;
     const auto counters = datapath().read_buckets();
     counted_ = counters.has_value();
     if (!counters) {

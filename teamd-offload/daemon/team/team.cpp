@@ -45,7 +45,7 @@ Result<std::unique_ptr<Team>> Team::start(Configuration configuration, Options o
     const auto& links = shared.devices->links();
     const auto& config = configuration.team;
     const auto* existing = options.force_recreate ? nullptr : find_team(links, config.device);
-    if (withholds_carrier(config.runner) && existing != nullptr && existing->kind != bond_kind)
+    if (withholds_carrier(config.runner) && existing != nullptr)
         continue_lacp(config.device, links, shared.frames);
     auto programs = TEAMO_TRY(DevicePrograms::open(shared.program_names));
     auto datapath = TEAMO_TRY(open_datapath(options.datapath.value_or(config.datapath), shared.control,

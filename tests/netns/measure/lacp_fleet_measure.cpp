@@ -3,13 +3,13 @@
 // Promise: no partner of a process with many teams of the runner lacp leaves when the process is killed and
 // started again. TEAMO_TEAMS=256 teams of two ports at fast rate, with as many as partners in another
 // process.
+#include "kernel/files/process_files.h"
 #include "netns/configs.h"
 #include "support/daemon/lacp_partner.h"
 #include "support/daemon/service_manager.h"
 #include "support/figure.h"
 
 #include <linux/if_packet.h>
-#include <sys/resource.h>
 
 #include <algorithm>
 #include <csignal>
@@ -107,10 +107,7 @@ std::vector<std::string> fleet_command(const std::string& folder) {
 
 TEST(LacpFleet, keeps_its_partners_over_kill_9) {
     if (!promises_enforced()) GTEST_SKIP() << "only in ./quickstart measure";
-    rlimit descriptors{};
-    ::getrlimit(RLIMIT_NOFILE, &descriptors);
-    descriptors.rlim_cur = descriptors.rlim_max;
-    ::setrlimit(RLIMIT_NOFILE, &descriptors);
+    raise_descriptor_limit(); // two for each port
     const Cabling wires(2 * teams(), FarSide::open);
     const std::string near = "/run/test/near", far = "/run/test/far";
     std::filesystem::create_directories("/run/teamd");
