@@ -3,18 +3,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace teamo {
 namespace {
 
 /// Bytes/s; less counts as zero, because exponential smoothing never reaches it.
 constexpr double least_load = 1;
-
-bool went_backwards(const AllBucketCounters& before, const AllBucketCounters& now) {
-    return !std::ranges::equal(before, now, [](const BucketCounters& was, const BucketCounters& is) {
-        return was.bytes <= is.bytes && was.packets <= is.packets && was.gso_bytes <= is.gso_bytes;
-    });
-}
 
 double smoothed(double before, std::uint64_t more, double seconds, double weight) {
     return before + weight * (static_cast<double>(more) / seconds - before);
@@ -35,26 +30,32 @@ double seconds_between(Clock::time_point from, Clock::time_point to) {
 
 } // namespace
 
-BucketLoads LoadMeter::step(const AllBucketCounters& counters, Time now) {
-    if (!last_ || went_backwards(last_->counters, counters)) {
-        last_ = Known{counters, now};
-        measured_ = false;
-        return loads_ = {};
-    }
-    const double seconds = seconds_between(last_->at, now);
-    if (seconds <= 0) return loads_;
+const BucketLoads& LoadMeter::step(const AllBucketCounters& counters, Time now) {
+    const auto went_backwards = [](const Counted& was, const BucketCounters& is) {
+        return is.bytes < was.bytes || is.packets < was.packets || is.gso_bytes < was.bulk;
+    };
+    bool is_first = !last_at_;
+    for (std::size_t bucket = 0; !is_first && bucket < bucket_count; ++bucket)
+        is_first = went_backwards(last_[bucket], counters[bucket]);
+    const double seconds = is_first ? 0 : seconds_between(*last_at_, now);
+    if (is_first)
+        loads_ = {};
+    else if (seconds <= 0)
+        return loads_;
     const bool smooths = measured_ && constant_.count() > 0;
     const double weight = smooths ? 1 - std::exp(-seconds / constant_.count()) : 1;
     for (std::size_t bucket = 0; bucket < bucket_count; ++bucket) {
-        const auto &before = last_->counters[bucket], &after = counters[bucket];
+        const auto& after = counters[bucket];
+        const auto before = std::exchange(last_[bucket], {after.bytes, after.packets, after.gso_bytes});
+        if (is_first) continue;
         auto& load = loads_[bucket];
         load.bytes = smoothed(load.bytes, after.bytes - before.bytes, seconds, weight);
         load.packets = smoothed(load.packets, after.packets - before.packets, seconds, weight);
-        load.bulk = smoothed(load.bulk, after.gso_bytes - before.gso_bytes, seconds, weight);
+        load.bulk = smoothed(load.bulk, after.gso_bytes - before.bulk, seconds, weight);
         if (load.bytes < least_load && after.bytes == before.bytes) load = {};
     }
-    measured_ = true;
-    last_ = Known{counters, now};
+    measured_ = !is_first;
+    last_at_ = now;
     return loads_;
 }
 

@@ -22,16 +22,19 @@ public:
     /// Readings may come at any interval; one at the time of the last changes nothing. The first returns
     /// zeros, the second the loads between the two. If any counter went backwards (a new BPF program counts),
     /// the reading is a first one. A load without traffic becomes zero below one byte per second.
-    BucketLoads step(const AllBucketCounters& counters, Time now);
+    const BucketLoads& step(const AllBucketCounters& counters, Time now);
+    /// As the last step returned them.
+    const BucketLoads& loads() const { return loads_; }
 
 private:
-    struct Known {
-        AllBucketCounters counters;
-        Time at;
+    /// What of the counters becomes loads.
+    struct Counted {
+        std::uint64_t bytes = 0, packets = 0, bulk = 0;
     };
     std::chrono::duration<double> constant_;
-    std::optional<Known> last_;
-    bool measured_ = false; ///< loads_ has measured values
+    std::array<Counted, bucket_count> last_{};
+    std::optional<Time> last_at_; ///< none: no reading yet
+    bool measured_ = false;       ///< loads_ has measured values
     BucketLoads loads_{};
 };
 

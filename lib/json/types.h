@@ -3,6 +3,7 @@
 // Types that are written in one way only. from_json() returns false if the value is no such one.
 #pragma once
 
+#include "base/name_set.h"
 #include "base/named.h"
 #include "base/whole_number.h"
 #include "json/fields.h"
@@ -58,6 +59,7 @@ inline bool from_json(const Value& in, std::chrono::milliseconds& value) {
 }
 
 inline Value to_json(const std::string& value) { return value; }
+inline Value to_json(std::string_view value) { return std::string(value); }
 inline bool from_json(const Value& in, std::string& value) {
     value = string_of(in);
     return in.string() != nullptr;
@@ -107,6 +109,13 @@ bool from_json(const Value& in, std::set<Element, Order>& set) {
         else
             fits = false;
     }
+    return fits;
+}
+
+inline bool from_json(const Value& in, NameSet& set) {
+    std::vector<std::string> names;
+    const bool fits = from_json(in, names);
+    set = NameSet(names.begin(), names.end());
     return fits;
 }
 

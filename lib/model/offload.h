@@ -4,13 +4,13 @@
 // netdev_features_strings); the offload contract, what a team requires of its ports; and the catalogue.
 #pragma once
 
+#include "base/name_set.h"
 #include "base/named.h"
 
 #include <array>
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -18,7 +18,7 @@
 
 namespace teamo {
 
-using FeatureNames = std::set<std::string, std::less<>>;
+using FeatureNames = NameSet;
 
 struct Features {
     FeatureNames active;     ///< on

@@ -46,7 +46,7 @@ struct Found {
 void plan_all_offloads(Found& found, bool forwards) {
     FeatureNames in_team;
     for (const auto& port : found.offloads)
-        in_team.merge(tso_of(*port.contract, {}, port.features));
+        in_team.add(tso_of(*port.contract, {}, port.features));
     for (std::size_t number = 0; number < found.offloads.size(); ++number) {
         auto& port = found.offloads[number];
         port.plan = plan_offloads({.contract = port.contract,

@@ -26,8 +26,8 @@ std::optional<FeatureNames> set_bits(const nlattr* bitset) {
     each_in(attribute_in(bitset, ETHTOOL_A_BITSET_BITS), [&](const nlattr* bit) {
         if (nla_type(bit) != ETHTOOL_A_BITSET_BITS_BIT || names.size() >= most_features) return;
         if (!is_list && attribute_in(bit, ETHTOOL_A_BITSET_BIT_VALUE) == nullptr) return;
-        auto name = text_in(attribute_in(bit, ETHTOOL_A_BITSET_BIT_NAME));
-        if (!name.empty() && name.size() <= longest_name) names.insert(std::move(name));
+        const auto name = text_in(attribute_in(bit, ETHTOOL_A_BITSET_BIT_NAME));
+        if (!name.empty() && name.size() <= longest_name) names.insert(name);
     });
     return names;
 }
@@ -117,8 +117,7 @@ Result<Features> parse_features(std::span<const std::byte> attributes) {
     auto hardware = names(ETHTOOL_A_FEATURES_HW), active = names(ETHTOOL_A_FEATURES_ACTIVE);
     if (!hardware || !active)
         return fail(EBADMSG, "features: the kernel's answer has no list of active features");
-    if (const auto never = names(ETHTOOL_A_FEATURES_NOCHANGE))
-        std::erase_if(*hardware, [&never](const std::string& name) { return never->contains(name); });
+    if (const auto never = names(ETHTOOL_A_FEATURES_NOCHANGE)) *hardware = hardware->without(*never);
     return Features{.active = std::move(*active),
                     .wanted = names(ETHTOOL_A_FEATURES_WANTED).value_or(FeatureNames{}),
                     .changeable = std::move(*hardware)};

@@ -104,7 +104,7 @@ OffloadPlan plan_offloads(const OffloadPlanInput& input) {
             switch_on(input, offload.name, plan.settings);
         else if (input.features.changeable.contains(offload.name))
             plan.settings.insert_or_assign(std::string(offload.name), false);
-        if (*wish == OffloadWish::require) plan.required.emplace(offload.name);
+        if (*wish == OffloadWish::require) plan.required.insert(offload.name);
     }
     return plan;
 }
@@ -113,7 +113,7 @@ FeatureNames tso_of(const OffloadContract& contract, const FeatureNames& kept, c
     FeatureNames have;
     for (const auto feature : {tso, tso6})
         if (!is_off(contract, feature) && (kept.contains(feature) || features.active.contains(feature)))
-            have.emplace(feature);
+            have.insert(feature);
     return have;
 }
 
@@ -122,15 +122,13 @@ FeatureNames tso_of(const OffloadContract& contract, const FeatureNames& kept, c
 bool distrusts_tso(std::string_view driver) { return driver == "r8169"; }
 
 FeatureNames lacking(const OffloadPlan& plan, const Features& features) {
-    FeatureNames list;
-    std::ranges::set_difference(plan.required, features.active, std::inserter(list, list.end()));
-    return list;
+    return plan.required.without(features.active);
 }
 
 FeatureNames offloads_in(const FeatureNames& features) {
     FeatureNames list;
     for (const auto& offload : offload_catalogue())
-        if (features.contains(offload.name)) list.emplace(offload.name);
+        if (features.contains(offload.name)) list.insert(offload.name);
     return list;
 }
 

@@ -16,18 +16,6 @@
 namespace teamo::ctl {
 namespace {
 
-FeatureNames without(const FeatureNames& names, const FeatureNames& others) {
-    FeatureNames rest;
-    std::ranges::set_difference(names, others, std::inserter(rest, rest.end()));
-    return rest;
-}
-
-FeatureNames both(const FeatureNames& one, const FeatureNames& other) {
-    FeatureNames common;
-    std::ranges::set_intersection(one, other, std::inserter(common, common.end()));
-    return common;
-}
-
 std::string list_of(const FeatureNames& names) { return fmt::format("{}", fmt::join(names, ", ")); }
 
 /// The offloads that save CPU time for each packet. tx-checksum-ip-generic (NETIF_F_HW_CSUM) includes the
@@ -38,7 +26,7 @@ FeatureNames cpu_saving(const FeatureNames& features) {
     FeatureNames names;
     for (const auto& offload : offload_catalogue())
         if (features.contains(offload.name) && std::ranges::find(groups, offload.group) != groups.end())
-            names.emplace(offload.name);
+            names.insert(offload.name);
     if (names.erase("tx-checksum-ip-generic") > 0) names.insert({"tx-checksum-ipv4", "tx-checksum-ipv6"});
     return names;
 }
@@ -46,13 +34,14 @@ FeatureNames cpu_saving(const FeatureNames& features) {
 FeatureNames of_the_others(const OffloadStatus& offload, const DeviceOffloads& port) {
     FeatureNames names;
     for (const auto& other : offload.ports)
-        if (other.name != port.name) names.merge(cpu_saving(other.active));
+        if (other.name != port.name) names.add(cpu_saving(other.active));
     return names;
 }
 
 void add_lacking(const DeviceOffloads& port, std::vector<std::string>& remarks) {
     if (port.lacking.empty()) return;
-    const auto off = both(port.lacking, port.changeable), missing = without(port.lacking, port.changeable);
+    const auto off = port.lacking.common_with(port.changeable),
+               missing = port.lacking.without(port.changeable);
     std::vector<std::string> parts;
     if (!missing.empty()) parts.push_back(fmt::format("has no {}", list_of(missing)));
     if (!off.empty()) parts.push_back(fmt::format("has {} off", list_of(off)));
@@ -64,24 +53,24 @@ void add_lacking(const DeviceOffloads& port, std::vector<std::string>& remarks) 
 /// Offloads that other ports have on: switched off by the configuration, only switched off, or missing.
 void add_less_than_others(const OffloadStatus& offload, const DeviceOffloads& port,
                           std::vector<std::string>& remarks) {
-    const auto fewer = without(without(of_the_others(offload, port), cpu_saving(port.active)), port.lacking);
+    const auto fewer = of_the_others(offload, port).without(cpu_saving(port.active)).without(port.lacking);
     const auto add = [&](const FeatureNames& names, std::string_view before, std::string_view after) {
         if (!names.empty())
             remarks.push_back(
                 fmt::format("{} limits the team: it has {}{}{}", port.name, before, list_of(names), after));
     };
-    const auto unwanted = both(fewer, port.planned_off);
+    const auto unwanted = fewer.common_with(port.planned_off);
     add(unwanted, "", " off, as configured; others have it on");
     // add_not_as_configured() reports what is configured as on.
-    const auto rest = without(without(fewer, unwanted), port.planned_on);
-    add(both(rest, port.changeable), "", " off, which others have on");
-    add(without(rest, port.changeable), "no ", ", which others have");
+    const auto rest = fewer.without(unwanted).without(port.planned_on);
+    add(rest.common_with(port.changeable), "", " off, which others have on");
+    add(rest.without(port.changeable), "no ", ", which others have");
 }
 
 void add_not_as_configured(const OffloadStatus& offload, const DeviceOffloads& device,
                            std::vector<std::string>& remarks) {
-    const auto off = without(without(device.planned_on, device.active), device.lacking);
-    const auto on = both(device.planned_off, device.active);
+    const auto off = device.planned_on.without(device.active).without(device.lacking);
+    const auto on = device.planned_off.common_with(device.active);
     const auto* suffix = offload.repair ? "" : "; it is not repaired, because \"repair\" is false";
     if (!off.empty())
         remarks.push_back(

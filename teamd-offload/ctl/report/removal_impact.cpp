@@ -165,7 +165,8 @@ bool is_offload(std::string_view feature) {
 /// tx-checksum-ip-generic (NETIF_F_HW_CSUM) includes the checksums of IPv4 and of IPv6.
 FeatureNames offloads_of(const Features& features) {
     FeatureNames offloads;
-    std::ranges::copy_if(features.active, std::inserter(offloads, offloads.end()), is_offload);
+    for (const auto name : features.active)
+        if (is_offload(name)) offloads.insert(name);
     if (features.active.contains("tx-checksum-ip-generic"))
         offloads.insert({"tx-checksum-ipv4", "tx-checksum-ipv6"});
     return offloads;
@@ -225,7 +226,7 @@ OffloadChange offload_change(const std::string& port, const std::vector<std::str
     const auto leaving = ports.find(port);
     if (leaving == ports.end() || leaving->second.features.active.empty()) return change;
     const auto had = offloads_of(leaving->second.features);
-    std::map<std::string, std::size_t> supporters;
+    std::map<std::string_view, std::size_t> supporters;
     std::size_t known = 0;
     for (const auto& remaining : remaining_ports) {
         const auto found = ports.find(remaining);
@@ -233,13 +234,13 @@ OffloadChange offload_change(const std::string& port, const std::vector<std::str
         ++known;
         const auto has = offloads_of(found->second.features);
         for (const auto& offload : had)
-            if (!has.contains(offload)) change.lost[offload].push_back(remaining);
+            if (!has.contains(offload)) change.lost[std::string(offload)].push_back(remaining);
         for (const auto& offload : has)
             if (!had.contains(offload)) ++supporters[offload];
         change.gso_max_after = smaller(change.gso_max_after, found->second.gso_max);
     }
     for (const auto& [offload, count] : supporters)
-        if (count == known) change.gained.push_back(offload);
+        if (count == known) change.gained.emplace_back(offload);
     change.gso_max = smaller(change.gso_max_after, leaving->second.gso_max);
     return change;
 }

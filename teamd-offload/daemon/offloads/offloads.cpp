@@ -80,7 +80,7 @@ void Offloads::make_plans() {
     const bool by_kernel = context_.datapath->kernel_manages_ports(); // the driver sets VLAN filters and LRO
     FeatureNames in_team;
     for (const auto& device : devices_)
-        if (!device.is_team) in_team.merge(tso_of(device.contract, device.kept, device.features));
+        if (!device.is_team) in_team.add(tso_of(device.contract, device.kept, device.features));
     for (auto& device : devices_) {
         device.plan = plan_offloads({.contract = &device.contract,
                                      .features = device.features,
@@ -217,8 +217,8 @@ void Offloads::reread(Device& device) {
         return;
     }
     if (features == device.features) return;
-    std::ranges::set_symmetric_difference(device.features.active, features.active,
-                                          std::inserter(device.drifted, device.drifted.end()));
+    device.drifted.add(features.active.without(device.features.active));
+    device.drifted.add(device.features.active.without(features.active));
     device.features = std::move(features);
     device.refused.clear();
     changed_ = plans_due_ = true;
@@ -250,7 +250,7 @@ void Offloads::reconcile(Device& device, Clock::time_point now) {
     FeatureSettings left;
     if (!device.contract.repair)
         for (const auto& name : device.drifted)
-            left.insert(settings.extract(name));
+            left.insert(settings.extract(std::string(name)));
     device.left_message(
         context_.log, Level::warning, device.title + ": ",
         left.empty() ? "" : describe(left, "is off", "is on") + "; not changed, because \"repair\" is false",
