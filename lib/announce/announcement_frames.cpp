@@ -118,12 +118,6 @@ Bytes mldv2_report(const Speaker& speaker, std::span<const IpAddress> groups) {
                         group_records(143, groups));
 }
 
-/// The group that every host is in is not reported, nor are scopes 0 and 1, which never leave the host
-/// (RFC 3810, 6; RFC 4291, 2.7).
-bool is_reported(const IpAddress& group) {
-    return group.ipv6 ? group != all_nodes && (group.bytes[1] & 0x0f) > 1 : group != all_hosts;
-}
-
 std::vector<IpAddress> reported(const std::vector<IpAddress>& groups) {
     std::vector<IpAddress> some;
     std::ranges::copy_if(groups, std::back_inserter(some), is_reported);
@@ -138,6 +132,10 @@ bool is_of_virtual_router(const MacAddress& mac) {
 }
 
 } // namespace
+
+bool is_reported(const IpAddress& group) {
+    return group.ipv6 ? group != all_nodes && (group.bytes[1] & 0x0f) > 1 : group != all_hosts;
+}
 
 std::vector<Bytes> peer_announcements(const Speaker& speaker) {
     std::vector<Bytes> frames;

@@ -38,5 +38,8 @@ std::vector<Bytes> peer_announcements(const Speaker& speaker);
 /// minutes. IGMP in the querier's version, MLDv2; current-state records without sources (net/ipv4/igmp.c,
 /// ip_mc_rejoin_groups; RFC 3376, RFC 3810).
 std::vector<Bytes> membership_reports(const Speaker& speaker);
+/// False: the group that every host is in, and scopes 0 and 1, which never leave the host (RFC 3810, 6;
+/// RFC 4291, 2.7).
+bool is_reported(const IpAddress& group);
 
 } // namespace teamo::announce

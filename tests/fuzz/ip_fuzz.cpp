@@ -27,7 +27,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
     if (const auto address = parse_address(message)) require(address->ip.size() <= address->ip.bytes.size());
     static_cast<void>(parse_neighbour(message));
     static_cast<void>(parse_hardware_address(message));
-    static_cast<void>(parse_ipv6_group(message));
+    static_cast<void>(parse_group(message));
     static_cast<void>(parse_route(message));
     if (const auto route = parse_local_route(message)) require(route->prefix <= 8 * route->to.size());
     static_cast<void>(parse_tcp_socket(message));

@@ -75,13 +75,25 @@ list_addresses(NetlinkSocket& socket, int type, int family, IfIndex device,
 
 } // namespace
 
-std::optional<DeviceAddress> parse_ipv6_group(const nlmsghdr* message) {
+std::optional<DeviceAddress> parse_group(const nlmsghdr* message) {
     const auto* header = header_in<ifaddrmsg>(message, RTM_GETMULTICAST);
     if (header == nullptr) return std::nullopt;
-    const auto group = ip_in(attribute_in<ifaddrmsg>(message, IFA_MULTICAST), AF_INET6);
+    const auto group = ip_in(attribute_in<ifaddrmsg>(message, IFA_MULTICAST), header->ifa_family);
     if (!group) return std::nullopt;
     return DeviceAddress{.device = IfIndex{header->ifa_index}, .ip = *group};
 }
+
+namespace {
+
+Result<std::vector<IpAddress>> list_groups(NetlinkSocket& strict, int family, IfIndex device) {
+    const auto list = TEAMO_TRY(list_addresses(strict, RTM_GETMULTICAST, family, device, parse_group));
+    std::vector<IpAddress> groups;
+    for (const auto& one : list)
+        groups.push_back(one.ip);
+    return groups;
+}
+
+} // namespace
 
 Result<std::vector<DeviceAddress>> read_addresses() {
     auto socket = TEAMO_TRY(NetlinkSocket::open(NETLINK_ROUTE));
@@ -93,11 +105,11 @@ Result<std::vector<DeviceAddress>> read_addresses(NetlinkSocket& strict, IfIndex
 }
 
 Result<std::vector<IpAddress>> read_ipv6_groups(NetlinkSocket& strict, IfIndex device) {
-    const auto list = TEAMO_TRY(list_addresses(strict, RTM_GETMULTICAST, AF_INET6, device, parse_ipv6_group));
-    std::vector<IpAddress> groups;
-    for (const auto& one : list)
-        groups.push_back(one.ip);
-    return groups;
+    return list_groups(strict, AF_INET6, device);
+}
+
+Result<std::vector<IpAddress>> read_ipv4_groups(NetlinkSocket& strict, IfIndex device) {
+    return list_groups(strict, AF_INET, device);
 }
 
 Result<> add_address(const DeviceAddress& address) {

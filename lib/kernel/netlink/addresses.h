@@ -38,8 +38,10 @@ Result<std::vector<DeviceAddress>> read_addresses(NetlinkSocket& strict, IfIndex
 
 /// The IPv6 multicast groups of a device.
 Result<std::vector<IpAddress>> read_ipv6_groups(NetlinkSocket& strict, IfIndex device);
+/// The IPv4 multicast groups of a device. EOPNOTSUPP before Linux 6.15.
+Result<std::vector<IpAddress>> read_ipv4_groups(NetlinkSocket& strict, IfIndex device);
 /// The group of a device (RTM_GETMULTICAST); none for other messages.
-std::optional<DeviceAddress> parse_ipv6_group(const nlmsghdr* message);
+std::optional<DeviceAddress> parse_group(const nlmsghdr* message);
 
 /// Adds a permanent address to a device; no failure if the device has it already.
 Result<> add_address(const DeviceAddress& address);

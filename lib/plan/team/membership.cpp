@@ -147,21 +147,21 @@ Result<> has_no_user_elsewhere(const Link& device, const std::vector<MacAddress>
 }
 
 std::vector<const Link*> sharing_address(const Links& links, const Link& team) {
-    std::vector<const Link*> own{&team};
-    const auto name = team_of_device(team).value_or(team.name);
-    for (const auto& [index, link] : links)
-        if (const auto mark = port_mark_of(link); mark && mark->team == name) own.push_back(&link);
-    const auto belongs = [&](const Link& device) {
-        return std::ranges::any_of(own, [&](const Link* one) {
-            return device.index == one->index || device.master == one->index ||
-                   is_above(links, device, *one) || is_above(links, *one, device);
-        });
-    };
     std::vector<const Link*> others;
     for (const auto& [index, link] : links)
-        if (link.is_up() && link.address == team.address && link.type == ARPHRD_ETHER &&
-            !port_mark_of(link) && !belongs(link))
+        if (link.is_up() && link.address == team.address && link.type == ARPHRD_ETHER && !port_mark_of(link))
             others.push_back(&link);
+    const auto leave_out = [&](const Link& own) {
+        std::erase_if(others, [&](const Link* device) {
+            return device->index == own.index || device->master == own.index ||
+                   is_above(links, *device, own) || is_above(links, own, *device);
+        });
+    };
+    leave_out(team);
+    if (others.empty()) return others; // as always, so that no mark of all devices is read
+    const auto name = team_of_device(team).value_or(team.name);
+    for (const auto& [index, link] : links)
+        if (const auto mark = port_mark_of(link); mark && mark->team == name) leave_out(link);
     return others;
 }
 

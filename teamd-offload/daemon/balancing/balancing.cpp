@@ -2,7 +2,6 @@
 #include "daemon/balancing/balancing.h"
 
 #include "balance/buckets.h"
-#include "kernel/netlink/counters.h"
 
 #include <algorithm>
 
@@ -17,6 +16,7 @@ constexpr auto tick = 5ms;
 /// a plan (make_plan.cpp), so that a burst is seen before any flow's pause is over.
 constexpr auto flow_tick = 10ms;
 constexpr auto quiet_tick = 100ms; ///< while nothing is sent
+constexpr auto present = 1ms;      ///< a reading no older is as good as a new one
 constexpr auto least_interval = 100ms;
 /// Less than this, in bytes/s, is not worth moving: some thousandth of a GigE port. A team at rest has a few
 /// small bursts, whose differences are always above the tolerance.
@@ -105,7 +105,7 @@ bool Balancing::moves_by_flow() const {
 
 void Balancing::update_drains() {
     const auto sent = sent_;
-    read_queues();
+    read_queues(present);
     // A longer drain time is used at once, a shorter one can wait.
     const bool longer = !std::ranges::equal(drains_, reported_drains_, std::less_equal{});
     if (longer || (drains_ != reported_drains_ && Clock::now() - reported_at_ >= quiet_tick)) {
@@ -126,9 +126,9 @@ void Balancing::measure() {
     interval_->about(interval());
     if (!has_loads()) return;
     const bool sent = std::exchange(sent_since_, sending_);
-    pausing_ = !sent && counted_ && loads_ == BucketLoads{} && interval() > rate_interval;
+    pausing_ = !sent && counted_ && meter_.loads() == BucketLoads{} && interval() > rate_interval;
     if (pausing_) return;
-    read_queues();
+    read_queues(quiet_tick);
     if (count() && config().on && !frozen_) place();
 }
 
@@ -142,7 +142,7 @@ bool Balancing::count() {
         return false;
     }
     failure_.clear();
-    loads_ = meter_.step(*counters, Clock::now());
+    meter_.step(*counters, Clock::now());
     return true;
 }
 
@@ -167,7 +167,7 @@ void Balancing::place() {
         if (!moves_.waits(static_cast<std::uint8_t>(bucket)))
             if (const auto slot = leaves_by(tables_, bucket)) places[bucket] = slot;
     const auto placement =
-        teamo::place(places, loads_, ports, {.aware = config().aware, .idle = idle_load}, resting);
+        teamo::place(places, meter_.loads(), ports, {.aware = config().aware, .idle = idle_load}, resting);
     planned_ = placement.planned;
     std::size_t begun = 0;
     for (const auto& move : placement.moves)
@@ -216,7 +216,7 @@ Result<> Balancing::move(std::uint8_t bucket, Slot to, bool now) {
         owners()[bucket] = to;
         if (wanted.from != to) note({.move = wanted, .end = MoveEnd::forced});
     } else {
-        read_queues(); // the program needs the present drain times
+        read_queues(present); // the program needs the present drain times
         begin(wanted);
     }
     context_.request_pass();
@@ -237,7 +237,7 @@ void Balancing::hold(const Tables& now, Tables& next) {
             now.ports[was.value] != next.ports[was.value] || moves_.waits(bucket))
             continue;
         if (!any) {
-            read_queues(); // the last drain times may be of an interval ago
+            read_queues(present); // the last drain times may be of an interval ago
             next.drain = drains_;
         }
         moves_.begin({.bucket = bucket, .from = was, .to = will, .reason = MoveReason::membership},
@@ -253,7 +253,7 @@ void Balancing::hold(const Tables& now, Tables& next) {
 void Balancing::reconcile() {
     if (moves_by_flow()) return update_drains();
     if (moves_.empty()) return;
-    read_queues();
+    read_queues(present);
     const auto observe = [this](std::uint8_t bucket) {
         const auto counted = datapath().read_bucket(bucket);
         return Moves::Seen{.moved = datapath().moves_in_gaps() && datapath().has_moved(bucket),
@@ -271,15 +271,15 @@ void Balancing::reconcile() {
     if (!moves_.empty()) tick_->after(tick);
 }
 
-void Balancing::read_queues() {
-    auto read = teamo::read_queues(context_.shared.requests);
-    if (!read) return; // the bounds stay as they were
-    const auto now = Clock::now();
+/// `age`: of the reading, at most.
+void Balancing::read_queues(std::chrono::milliseconds age) {
+    const auto queues = context_.shared.queues(age);
+    if (!queues) return; // the bounds stay as they were
     sent_ = 0;
     for (const auto& port : ports_) {
-        const auto& queue = (*read)[port.index];
+        const auto& queue = (*queues)->of(port.index);
         sent_ += queue.sent;
-        const auto drain = queues_[port.index].step(queue, port.speed, now);
+        const auto drain = queues_[port.index].step(queue, port.speed, (*queues)->read);
         drains_[port.slot.value] = (drain + drain_step - 1ns) / drain_step * drain_step;
     }
 }
@@ -317,7 +317,7 @@ BalanceStatus Balancing::status() const {
                          .counted = counted_,
                          .frozen = frozen_,
                          .tx_hash = tables_.hash_fields,
-                         .loads = loads_};
+                         .loads = meter_.loads()};
     std::map<Slot, PortBalance> ports;
     for (const auto& port : ports_)
         ports[port.slot] = {.name = port.name,
@@ -336,9 +336,9 @@ BalanceStatus Balancing::status() const {
         for (const auto next : tables_.buckets[bucket])
             if (next != slot && (tables_.transmit & bit(next)) != 0)
                 status.next_ports[bucket].push_back(port_name(next));
-        port.bytes += loads_[bucket].bytes;
-        port.packets += loads_[bucket].packets;
-        port.bulk += loads_[bucket].bulk;
+        port.bytes += meter_.loads()[bucket].bytes;
+        port.packets += meter_.loads()[bucket].packets;
+        port.bulk += meter_.loads()[bucket].bulk;
     }
     for (auto& entry : ports)
         status.ports.push_back(std::move(entry.second));

@@ -66,7 +66,7 @@ private:
     bool moves_by_flow() const;
     Datapath& datapath() const { return *context_.datapath; }
     void update_drains();
-    void read_queues();
+    void read_queues(std::chrono::milliseconds age);
     bool has_loads() const;
     bool count();
     /// As configured, but not so short that the loads of a burst move buckets.
@@ -90,7 +90,6 @@ private:
     bool pausing_ = false;                      ///< the loads are zero, and are not read
 
     LoadMeter meter_{interval()};
-    BucketLoads loads_{};
     bool counted_ = false, frozen_ = false;
     LogOnce failure_; ///< to read the loads
     std::array<double, max_ports + 1> planned_{};

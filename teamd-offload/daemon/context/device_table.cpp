@@ -28,10 +28,21 @@ Result<std::unique_ptr<DeviceTable>> DeviceTable::make(const Log& log, sd_event*
 
 DeviceTable::~DeviceTable() = default;
 
-template <class... Taken, class... Arguments>
-void DeviceTable::each(void (Observer::*note)(Taken...), const Arguments&... arguments) {
+void DeviceTable::note(void (Observer::*note)(const Link&), const Link& link, const Link* before) {
+    auto concerned = interests_.concerned(link);
+    if (before != nullptr) concerned.merge(interests_.concerned(*before));
+    for (auto* observer : concerned)
+        (observer->*note)(link);
+}
+
+void DeviceTable::note_gap() {
     for (auto* observer : observers_)
-        (observer->*note)(arguments...);
+        observer->note_gap();
+}
+
+void DeviceTable::tell_soon(Observer& observer) {
+    waiting_.push_back(&observer);
+    tell_soon_->soon();
 }
 
 void DeviceTable::catch_up() {
@@ -39,7 +50,7 @@ void DeviceTable::catch_up() {
     if (!received || *received == NetlinkSocket::Received::lost) {
         log_(Level::warning, "link events were lost; reading all devices again", message_id::resync);
         stale_ = true;
-        each(&Observer::note_gap);
+        note_gap();
     }
     if (stale_)
         if (const auto read = refresh(); !read) log_(Level::error, read.error().text);
@@ -55,14 +66,14 @@ void DeviceTable::take(const nlmsghdr* message) {
         auto* known = edit(ipv6->device);
         if (known == nullptr) return;
         known->ipv6 = ipv6->on;
-        each(&Observer::note_ipv6, *known);
+        note(&Observer::note_ipv6, *known);
         return;
     }
     auto link = parse_link(message);
     if (!link) return;
     if (message->nlmsg_type == RTM_DELLINK) {
         // What was not known is told too: the index may be that of a port.
-        each(&Observer::note_removed, *link);
+        note(&Observer::note_removed, *link);
         links_.erase(link->index);
         return;
     }
@@ -77,14 +88,14 @@ void DeviceTable::take(const nlmsghdr* message) {
 void DeviceTable::put(Link link) {
     const auto known = links_.find(link.index);
     const auto* before = known == links_.end() ? nullptr : &known->second;
-    each(&Observer::note, before, link);
+    note(&Observer::note, link, before);
     links_.insert_or_assign(link.index, std::move(link));
 }
 
 void DeviceTable::erase(IfIndex index) {
     const auto known = links_.find(index);
     if (known == links_.end()) return;
-    each(&Observer::note_removed, known->second);
+    note(&Observer::note_removed, known->second);
     links_.erase(known);
 }
 
@@ -106,18 +117,20 @@ Result<> DeviceTable::refresh() {
     const auto received = TEAMO_TRY(events_.receive([this](const nlmsghdr* message) {
         const auto link = parse_link(message);
         if (!link || message->nlmsg_type != RTM_DELLINK) return;
-        each(&Observer::note_removed, *link);
+        note(&Observer::note_removed, *link);
     }));
-    if (received == NetlinkSocket::Received::lost) each(&Observer::note_gap);
+    if (received == NetlinkSocket::Received::lost) note_gap();
     auto before = std::exchange(links_, TEAMO_TRY(control_.read_all()));
     for (const auto& [index, link] : links_) {
         const auto known = before.find(index);
         const auto* was = known == before.end() ? nullptr : &known->second;
         if (was != nullptr && *was == link) continue;
-        each(&Observer::note, was, link);
+        note(&Observer::note, link, was);
     }
     for (const auto& [index, link] : before)
-        if (!links_.contains(index)) each(&Observer::note_missing, link);
+        if (!links_.contains(index))
+            for (auto* observer : interests_.concerned(link))
+                observer->count();
     stale_ = false;
     return {};
 }
@@ -127,10 +140,13 @@ Link* DeviceTable::edit(IfIndex index) {
     return found == links_.end() ? nullptr : &found->second;
 }
 
-/// One that is told may end, and another begin.
+/// One that is told may end, which takes it out of the list, and another begin.
 void DeviceTable::tell() {
-    for (auto* observer : std::vector(observers_))
-        if (std::ranges::find(observers_, observer) != observers_.end()) observer->tell();
+    for (auto waiting = waiting_.size(); waiting > 0 && !waiting_.empty(); --waiting) {
+        auto* observer = waiting_.front();
+        waiting_.erase(waiting_.begin());
+        observer->tell();
+    }
 }
 
 } // namespace teamo

@@ -4,6 +4,7 @@
 // first reads all devices, so that no change is missed; after an overrun it reads all devices again.
 #pragma once
 
+#include "daemon/context/interests.h"
 #include "daemon/context/log.h"
 #include "daemon/context/loop.h"
 #include "kernel/netlink/links.h"
@@ -37,9 +38,10 @@ private:
     friend class Observer;
     DeviceTable(NetlinkSocket events, LinkControl control, const Log& log)
         : events_(std::move(events)), control_(std::move(control)), log_(log) {}
-    /// Tells all observers.
-    template <class... Taken, class... Arguments>
-    void each(void (Observer::*note)(Taken...), const Arguments&... arguments);
+    /// Tells the observers that the device concerns now, or concerned `before`.
+    void note(void (Observer::*note)(const Link&), const Link& link, const Link* before = nullptr);
+    void note_gap();
+    void tell_soon(Observer& observer);
     void take(const nlmsghdr* message);
     void put(Link link);
     void erase(IfIndex index);
@@ -51,6 +53,8 @@ private:
     LinkControl control_;
     const Log& log_;
     std::vector<Observer*> observers_;
+    Interests interests_;
+    std::vector<Observer*> waiting_; ///< to be told of events that were read
     Links links_;
     std::set<IfIndex> to_reread_; ///< devices whose last event may be outdated
     bool stale_ = false;

@@ -25,49 +25,49 @@ Result<std::unique_ptr<Observer>> Observer::make(DeviceTable& table, const Log& 
     std::unique_ptr<Observer> observer(new Observer(table, log, std::move(changed)));
     table.catch_up();
     table.observers_.push_back(observer.get());
+    table.interests_.add(observer.get(), observer->interest_);
     return observer;
 }
 
-Observer::~Observer() { std::erase(table_.observers_, this); }
+Observer::~Observer() {
+    table_.interests_.remove(this, interest_);
+    std::erase(table_.observers_, this);
+    std::erase(table_.waiting_, this);
+}
 
-bool Observer::concerns(const Link& link) const {
-    if (interest_.all) return true;
-    const auto has = [this](IfIndex index) { return index && interest_.devices.contains(index); };
-    if (has(link.index) || has(link.master) || (has(link.lower) && !link.lower_elsewhere)) return true;
-    if (!interest_.address.is_zero() && link.address == interest_.address) return true;
-    const auto named = [this](const std::string& name) { return interest_.names.contains(name); };
-    if (named(link.name) || std::ranges::any_of(link.altnames, named)) return true;
-    const auto mark = link.altnames.empty() ? std::nullopt : port_mark_of(link);
-    return mark && mark->team == interest_.team;
+void Observer::listen() {
+    listens_ = true;
+    if (told_ != events_taken_ && !std::exchange(waits_, true)) table_.tell_soon(*this);
+}
+
+bool Observer::follow(Interest interest) {
+    if (interest_ == interest) return false;
+    table_.interests_.remove(this, interest_);
+    interest_ = std::move(interest);
+    table_.interests_.add(this, interest_);
+    return true;
 }
 
 void Observer::count() {
     ++events_taken_;
-    table_.tell_soon_->soon();
+    if (!std::exchange(waits_, true)) table_.tell_soon(*this);
 }
 
-void Observer::note(const Link* before, const Link& now) {
-    if (!concerns(now) && (before == nullptr || !concerns(*before))) return;
-    if (log_.traces()) log_(Level::debug, "event: " + describe(now));
+void Observer::note(const Link& link) {
+    if (log_.traces()) log_(Level::debug, "event: " + describe(link));
     count();
 }
 
 void Observer::note_ipv6(const Link& link) {
-    if (!concerns(link)) return;
     if (log_.traces())
         log_(Level::debug, fmt::format("event: {}: IPv6 {}", link.name, link.ipv6 ? "on" : "off"));
     count();
 }
 
 void Observer::note_removed(const Link& link) {
-    if (!concerns(link)) return;
     if (log_.traces()) log_(Level::debug, fmt::format("event: {} is gone", link.name));
     removed_.insert(link.index);
     count();
-}
-
-void Observer::note_missing(const Link& link) {
-    if (concerns(link)) count();
 }
 
 void Observer::note_gap() {
@@ -76,6 +76,7 @@ void Observer::note_gap() {
 }
 
 void Observer::tell() {
+    waits_ = false;
     if (!listens_ || std::exchange(told_, events_taken_) == events_taken_) return;
     changed_();
 }

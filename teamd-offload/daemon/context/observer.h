@@ -4,25 +4,15 @@
 #pragma once
 
 #include "daemon/context/device_table.h"
+#include "daemon/context/interests.h"
 #include "daemon/context/log.h"
 
 #include <functional>
 #include <memory>
 #include <set>
-#include <string>
 #include <utility>
 
 namespace teamo {
-
-/// Which devices concern a team.
-struct Interest {
-    bool all = false;              ///< each one
-    std::string team{};            ///< what has the mark of a port of this team
-    std::set<IfIndex> devices{};   ///< these, and what is on them or a part of them
-    std::set<std::string> names{}; ///< what has one of these names, or gets or loses it
-    MacAddress address{};          ///< what has this address
-    bool operator==(const Interest&) const = default;
-};
 
 class Observer {
 public:
@@ -34,12 +24,9 @@ public:
     Observer(const Observer&) = delete;
     Observer& operator=(const Observer&) = delete;
 
-    void listen() { listens_ = true; }
+    void listen();
     /// True: it is another one, so that what was read in between may not have counted.
-    bool follow(Interest interest) {
-        std::swap(interest_, interest);
-        return interest_ != interest;
-    }
+    bool follow(Interest interest);
 
     /// Reads the events in the queue, without calling `changed`; for decisions that need the current state.
     void catch_up();
@@ -73,26 +60,24 @@ public:
     /// To record a change that this process has just made, before its event arrives; nullptr: no such device.
     Link* edit(IfIndex index) { return table_.edit(index); }
 
-    // By the machine, of each event that was read.
-    void note(const Link* before, const Link& now);
+    // By the machine, of each event that was read and concerns it.
+    void note(const Link& link);
     void note_ipv6(const Link& link);
     void note_removed(const Link& link);
-    void note_missing(const Link& link);
     void note_gap();
+    void count();
     /// Calls `changed` if there was one that nobody has asked for.
     void tell();
 
 private:
     Observer(DeviceTable& table, const Log& log, std::function<void()> changed)
         : table_(table), log_(log), changed_(std::move(changed)) {}
-    bool concerns(const Link& link) const;
-    void count();
-
     DeviceTable& table_;
     const Log& log_;
     std::function<void()> changed_;
     Interest interest_{.all = true};
     bool listens_ = false;
+    bool waits_ = false; ///< to be told
     std::set<IfIndex> removed_;
     bool gap_ = false;
     std::uint64_t events_taken_ = 0;

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "daemon/context/process_parts.h"
 
+#include "announce/announcement_frames.h"
 #include "kernel/files/files.h"
+#include "kernel/netlink/addresses.h"
+#include "kernel/netlink/counters.h"
 #include "kernel/netlink/traffic_control.h"
 
 #include <fmt/format.h>
@@ -43,14 +46,33 @@ std::chrono::microseconds ProcessParts::pause(std::chrono::microseconds alone) c
     return alone * std::clamp<std::size_t>(hundreds, 1, slowest);
 }
 
-const std::map<IfIndex, announce::Ipv4Groups>& ProcessParts::ipv4_groups() {
+const announce::Ipv4Groups* ProcessParts::ipv4_groups(IfIndex device) {
+    const auto groups = read_ipv4_groups(requests, device);
+    if (groups && std::ranges::none_of(*groups, announce::is_reported)) return nullptr;
     constexpr std::chrono::milliseconds moment{100};
-    if (Clock::now() - ipv4_groups_read_ < moment) return ipv4_groups_;
-    ipv4_groups_.clear(); // those that cannot be read are not announced
-    if (const auto text = read_file("/proc/thread-self/net/igmp", announce::longest_group_list))
-        if (auto parsed = announce::parse_proc_igmp(*text)) ipv4_groups_ = std::move(*parsed);
-    ipv4_groups_read_ = Clock::now();
-    return ipv4_groups_;
+    if (Clock::now() - ipv4_groups_read_ >= moment) {
+        ipv4_groups_.clear(); // those that cannot be read are not announced
+        if (const auto text = read_file("/proc/thread-self/net/igmp", announce::longest_group_list))
+            if (auto parsed = announce::parse_proc_igmp(*text)) ipv4_groups_ = std::move(*parsed);
+        ipv4_groups_read_ = Clock::now();
+    }
+    const auto found = ipv4_groups_.find(device);
+    return found == ipv4_groups_.end() ? nullptr : &found->second;
+}
+
+const QueueCounters& ProcessParts::Queues::of(IfIndex device) const {
+    static constexpr QueueCounters none; // noqueue
+    const auto found = by_device.find(device);
+    return found == by_device.end() ? none : found->second;
+}
+
+Result<const ProcessParts::Queues*> ProcessParts::queues(std::chrono::milliseconds age) {
+    if (!queues_ || Clock::now() - queues_->read > age) {
+        queues_.reset();
+        auto read = TEAMO_TRY(read_queues(requests));
+        queues_ = Queues{.by_device = std::move(read), .read = Clock::now()};
+    }
+    return &*queues_;
 }
 
 void ProcessParts::take_hooks() {

@@ -12,6 +12,7 @@
 #include "kernel/ethtool/ethtool.h"
 #include "kernel/netlink/links.h"
 #include "kernel/packets/packet_socket.h"
+#include "model/balance.h"
 
 #include <chrono>
 #include <functional>
@@ -59,9 +60,20 @@ public:
     /// teams, at most five times, so that five hundred cost no more of a CPU than a hundred.
     std::chrono::microseconds pause(std::chrono::microseconds alone) const;
 
-    /// Of all devices, read a moment ago at most: there is no request for one device before Linux 6.14, and
-    /// when many teams lose a link at once each needs them. The kernel itself reports what was joined since.
-    const std::map<IfIndex, announce::Ipv4Groups>& ipv4_groups();
+    /// Those of a device that are worth a report, as they were a moment ago at most. Only a text with the
+    /// groups of all devices tells the version of IGMP (and the groups before Linux 6.15), and when many
+    /// teams lose a link at once each needs it. The kernel itself reports what was joined since. nullptr:
+    /// none, or they cannot be read.
+    const announce::Ipv4Groups* ipv4_groups(IfIndex device);
+
+    /// The counters of the queues of all devices, `age` old at most: the kernel tells those of all or none
+    /// (kernel/netlink/counters.h), and five hundred teams that send would each ask for them.
+    struct Queues {
+        std::map<IfIndex, QueueCounters> by_device;
+        Clock::time_point read;
+        const QueueCounters& of(IfIndex device) const;
+    };
+    Result<const Queues*> queues(std::chrono::milliseconds age);
 
     std::unique_ptr<DeviceTable> devices;
     LinkControl control;
@@ -87,6 +99,7 @@ private:
 
     std::map<IfIndex, announce::Ipv4Groups> ipv4_groups_;
     Clock::time_point ipv4_groups_read_{};
+    std::optional<Queues> queues_;
     NetlinkSocket hook_events_;
     std::optional<EthtoolEvents> offload_events_; ///< none: this kernel reports no changes
     std::optional<Io> hook_io_, offload_io_;

@@ -191,8 +191,9 @@ void IrqBalance::finish(const IrqBalanceSetup& setup) {
 
 void IrqBalance::absent() {
     Status status{.asked = requested_};
-    // Only if it lasts: irqbalance may just be starting or ending.
-    const auto process = find_irqbalance_process(places_.proc, places_.cgroups);
+    // Only if there is something to ask for, and if it lasts: irqbalance may just be starting or ending.
+    const auto process =
+        requested_.empty() ? std::nullopt : find_irqbalance_process(places_.proc, places_.cgroups);
     const auto now = Clock::now();
     if (process != without_socket_) without_socket_since_ = now;
     if (process && now - without_socket_since_ >= places_.poll_unreported / 2) {

@@ -41,14 +41,15 @@ std::vector<std::pair<const Link*, IfIndex>> speakers(const Links& links, IfInde
 /// device to send their frames by. The list of a device has those of the VLANs on it too, which come first.
 std::vector<std::pair<MacAddress, IfIndex>>
 speakers_elsewhere(const Links& links, const std::vector<std::pair<const Link*, IfIndex>>& speakers) {
-    std::set<MacAddress> known;
-    for (const auto& [index, link] : links)
-        known.insert(link.address);
+    const auto is_known = [&](const MacAddress& address) {
+        return std::ranges::any_of(links, [&](const auto& entry) { return entry.second.address == address; });
+    };
+    std::set<MacAddress> found;
     std::vector<std::pair<MacAddress, IfIndex>> elsewhere;
     for (const auto& [device, outlet] : std::vector(speakers.rbegin(), speakers.rend())) {
         if (is_bridge(*device)) continue; // what it lists are stations that it has learned
         for (const auto& address : read_unicast_list(device->index).value_or(std::vector<MacAddress>()))
-            if (known.insert(address).second) elsewhere.emplace_back(address, outlet);
+            if (!is_known(address) && found.insert(address).second) elsewhere.emplace_back(address, outlet);
     }
     return elsewhere;
 }
@@ -119,10 +120,9 @@ void Announcer::send(const Round& round) {
         }
         // A kernel without IPv6 has no such groups.
         speaker->ipv6_groups = read_ipv6_groups(requests, device->index).value_or(std::vector<IpAddress>());
-        const auto& ipv4_groups = context_.shared.ipv4_groups();
-        if (const auto found = ipv4_groups.find(device->index); found != ipv4_groups.end()) {
-            speaker->ipv4_groups = found->second.groups;
-            speaker->igmp = found->second.version;
+        if (const auto* ipv4 = context_.shared.ipv4_groups(device->index)) {
+            speaker->ipv4_groups = ipv4->groups;
+            speaker->igmp = ipv4->version;
         }
         send(outlet, device->name, announce::membership_reports(*speaker));
     }

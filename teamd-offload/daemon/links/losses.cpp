@@ -78,13 +78,11 @@ void Losses::read_errors(Clock::time_point now) {
 }
 
 void Losses::read_drops() {
-    const auto read = read_queues(context_.shared.requests);
-    if (!read) return;
+    const auto queues = context_.shared.queues(LossDetector::tick / 2);
+    if (!queues) return;
     dropped_.clear();
-    for (const auto& port : ports_) {
-        const auto queue = read->find(port.index);
-        dropped_[port.index] = queue == read->end() ? 0 : queue->second.dropped;
-    }
+    for (const auto& port : ports_)
+        dropped_[port.index] = (*queues)->of(port.index).dropped;
 }
 
 std::vector<LossSample> Losses::samples() const {

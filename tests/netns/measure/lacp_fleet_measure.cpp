@@ -9,6 +9,7 @@
 #include "support/daemon/service_manager.h"
 #include "support/figure.h"
 
+#include <arpa/inet.h>
 #include <linux/if_packet.h>
 
 #include <algorithm>
@@ -105,60 +106,103 @@ std::vector<std::string> fleet_command(const std::string& folder) {
     return argv;
 }
 
-TEST(LacpFleet, keeps_its_partners_over_kill_9) {
-    if (!promises_enforced()) GTEST_SKIP() << "only in ./quickstart measure";
-    raise_descriptor_limit(); // two for each port
-    const Cabling wires(2 * teams(), FarSide::open);
-    const std::string near = "/run/test/near", far = "/run/test/far";
-    std::filesystem::create_directories("/run/teamd");
-    for (const auto& folder : {near, far})
-        std::filesystem::create_directories(folder + "/run");
-    for (unsigned number = 1; number <= teams(); ++number) {
-        const auto first = 2 * number - 1;
-        const auto put = [&](const std::string& folder, const std::string& team, const auto& port) {
-            std::ofstream(fmt::format("{}/{}.conf", folder, team))
-                << team_config(fast, ports_object(std::vector{port(first), port(first + 1)}), "", team);
-        };
-        put(near, fmt::format("near{}", number), Cabling::port);
-        put(far, fmt::format("far{}", number), Cabling::far_end);
+class LacpFleet : public testing::Test {
+protected:
+    void SetUp() override {
+        if (!promises_enforced()) GTEST_SKIP() << "only in ./quickstart measure";
+        start();
     }
-    ServiceManager manager;
-    const auto partners = Process::start({.argv = fleet_command(far), .in = &wires.peer()});
-    std::optional<Process> process(
-        Process::start({.argv = fleet_command(near), .environment = manager.environment()}));
-    Lacpdus of_partners(wires.host()), ours(wires.peer());
-    const std::size_t all = 2 * teams();
-    constexpr auto patience = 120s;
-    ASSERT_TRUE(manager.received("READY=1", patience));
-    const auto set_up = [](const NetNs& in, const std::string& team) {
-        return sh(in, fmt::format("for n in $(seq {}); do ip link set {}$n up || exit; done", teams(), team))
-                   .status == 0;
-    };
-    ASSERT_TRUE(set_up(wires.host(), "near"));
-    ASSERT_TRUE(eventually("all partners are there", [&] { return set_up(wires.peer(), "far"); }, patience));
-    ASSERT_TRUE(eventually(
-        "all distribute", [&] { return of_partners.distributing() == all && ours.distributing() == all; },
-        patience));
+    void start_ours(const std::vector<std::string>& command) {
+        process_.emplace(Process::start({.argv = command, .environment = manager_.environment()}));
+        ASSERT_TRUE(manager_.received("READY=1", patience)) << process_->err();
+    }
+    void start_over() {
+        of_partners_->start_over();
+        ours_->start_over();
+    }
+
+    static constexpr auto patience = 120s;
+    const std::string near_ = "/run/test/near", far_ = "/run/test/far";
+    ServiceManager manager_;
+    std::optional<Process> process_;
+    std::optional<Lacpdus> of_partners_, ours_;
+
+private:
+    void start() {
+        raise_descriptor_limit(); // two for each port
+        wires_.emplace(2 * teams(), FarSide::open);
+        std::filesystem::create_directories("/run/teamd");
+        for (const auto& folder : {near_, far_})
+            std::filesystem::create_directories(folder + "/run");
+        for (unsigned number = 1; number <= teams(); ++number) {
+            const auto first = 2 * number - 1;
+            const auto put = [&](const std::string& folder, const std::string& team, const auto& port) {
+                std::ofstream(fmt::format("{}/{}.conf", folder, team))
+                    << team_config(fast, ports_object(std::vector{port(first), port(first + 1)}), "", team);
+            };
+            put(near_, fmt::format("near{}", number), Cabling::port);
+            put(far_, fmt::format("far{}", number), Cabling::far_end);
+        }
+        partners_.emplace(Process::start({.argv = fleet_command(far_), .in = &wires_->peer()}));
+        of_partners_.emplace(wires_->host());
+        ours_.emplace(wires_->peer());
+        start_ours(fleet_command(near_));
+        const auto set_up = [](const NetNs& in, const std::string& team) {
+            return sh(in,
+                      fmt::format("for n in $(seq {}); do ip link set {}$n up || exit; done", teams(), team))
+                       .status == 0;
+        };
+        ASSERT_TRUE(set_up(wires_->host(), "near"));
+        ASSERT_TRUE(
+            eventually("all partners are there", [&] { return set_up(wires_->peer(), "far"); }, patience));
+        const std::size_t all = 2 * teams();
+        ASSERT_TRUE(eventually(
+            "all distribute",
+            [&] { return of_partners_->distributing() == all && ours_->distributing() == all; }, patience));
+    }
+
+    std::optional<Cabling> wires_;
+    std::optional<Process> partners_;
+};
+
+TEST_F(LacpFleet, keeps_its_partners_over_kill_9) {
     for (int round = 0; round < rounds({.shown = 1, .measured = 3}); ++round) {
-        manager.forget();
-        of_partners.start_over();
-        ours.start_over();
+        manager_.forget();
+        start_over();
         const auto begun = SteadyClock::now();
-        process->signal(SIGKILL);
-        process->wait(patience);
+        process_->signal(SIGKILL);
+        process_->wait(patience);
         const auto ended = since(begun);
-        process.emplace(Process::start(
-            {.argv = manager.with_store(fleet_command(near)), .environment = manager.environment()}));
-        ASSERT_TRUE(manager.received("READY=1", patience)) << process->err();
+        start_ours(manager_.with_store(fleet_command(near_)));
         const auto started = since(begun);
         std::this_thread::sleep_for(3s);
         fmt::print("{} teams: ended after {} ms, ready after {} ms, longest pause between LACPDUs {:.0f} ms, "
                    "{} partners left\n",
-                   teams(), ended / 1ms, started / 1ms, ours.longest_pause().count(), of_partners.left());
-        EXPECT_EQ(0U, of_partners.left());
-        EXPECT_TRUE(
-            at_most("ms between LACPDUs", ours.longest_pause().count(), {.promised = 1500, .defect = 3000}));
+                   teams(), ended / 1ms, started / 1ms, ours_->longest_pause().count(), of_partners_->left());
+        EXPECT_EQ(0U, of_partners_->left());
+        EXPECT_TRUE(at_most("ms between LACPDUs", ours_->longest_pause().count(),
+                            {.promised = 1500, .defect = 3000}));
     }
+}
+
+/// Root asks one team for its state without a pause, on four connections: the other teams send in time.
+TEST_F(LacpFleet, sends_in_time_while_a_client_floods_one_team) {
+    std::filesystem::create_symlink(near_ + "/run/near1.sock", "/run/teamd/near1.sock");
+    std::vector<ControlSocket> floods;
+    while (floods.size() < 4)
+        floods.push_back(std::move(*ControlSocket::to("near1")));
+    start_over();
+    std::size_t answers = 0;
+    for (const auto begun = SteadyClock::now(); since(begun) < 10s;)
+        for (const auto& one : floods)
+            while (one.send("REQUEST\nStateDump\n"))
+                if (one.receive(0ms)) ++answers;
+    fmt::print("{} teams, {} answers in 10 s: longest pause between LACPDUs {:.0f} ms\n", teams(), answers,
+               ours_->longest_pause().count());
+    EXPECT_EQ(0U, of_partners_->left());
+    EXPECT_TRUE(
+        at_most("ms between LACPDUs", ours_->longest_pause().count(), {.promised = 1500, .defect = 3000}));
+    std::filesystem::remove("/run/teamd/near1.sock");
 }
 
 } // namespace
