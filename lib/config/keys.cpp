@@ -70,8 +70,8 @@ constexpr auto table = std::to_array<Key>({
      "LACP system identifier, a MAC address. Two machines with the same one, and the same lacp_key, are one "
      "partner for a switch (MC-LAG). Default: the address of the team."},
     {"runner.min_ports",
-     {.shape = integer, .fallback = 1, .range = {1, 1024}, .used_by = lacp},
-     "Number of ports that must carry before the team has a carrier."},
+     {.shape = integer, .fallback = 1, .range = {1, 1024}},
+     "Number of ports that must be able to carry before the team has a carrier."},
     {"runner.agg_select_policy",
      {.shape = string, .fallback = "lacp_prio", .words = enum_names<AggSelectPolicy>, .used_by = lacp},
      "How the aggregator is selected."},

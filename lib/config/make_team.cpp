@@ -89,7 +89,6 @@ LacpRunner lacp_of(const Section& runner) {
             .fast_rate = runner.boolean("fast_rate"),
             .sys_prio = runner.integer<std::uint16_t>("sys_prio"),
             .system = parse_mac_address(runner.string("system")),
-            .min_ports = runner.integer<std::uint16_t>("min_ports"),
             .agg_select_policy = runner.word<AggSelectPolicy>("agg_select_policy"),
             .fallback = fallback_of(runner),
             .tx_hash = tx_hash_of(runner),
@@ -245,6 +244,7 @@ TeamConfig make_team(const json::Value& document, std::string_view device) {
     // Its hash comes from the bond's policy.
     team.runner =
         team.attach ? LoadBalanceRunner{.tx_balancer = TxBalancer{}} : runner_of(top.below("runner"));
+    team.min_ports = top.below("runner").integer<std::uint16_t>("min_ports");
     team.chooses_active = team.attach && top.below("runner").string("name") == "activebackup";
     team.notify_peers = repetition_of(top.below("notify_peers"), team.runner);
     team.mcast_rejoin = repetition_of(top.below("mcast_rejoin"), team.runner);

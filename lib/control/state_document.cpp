@@ -274,6 +274,7 @@ constexpr auto team_datapath_fields = [](auto field, auto& team) {
     field("counts_by_program", team.counts_by_program);
     field("device_kind", team.device_kind);
     field("kernel_hashes", team.kernel_hashes);
+    field("min_ports", team.min_ports);
     field("name", team.datapath);
     field("sees_links", team.link_sight.sees);
     if (!field.omits(team.link_sight.reason)) field("sees_links_reason", team.link_sight.reason);

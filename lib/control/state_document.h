@@ -26,10 +26,11 @@ struct TeamState {
     std::string bond_mode{};                ///< empty: no bond
     std::optional<AttachedStatus> attached; ///< none: the team is not a bond of others
     LinkStatus link;                        ///< its duplex is not read
-    std::vector<PortStatus> ports;          ///< without their link watches; of LACP only the state
-    FailureDomain common{};                 ///< of the ports that carry or can take over
-    std::optional<BalanceStatus> balance;   ///< if the team hashes
-    std::optional<OffloadStatus> offload;   ///< none, as of the next three: the daemon is too old
+    std::uint16_t min_ports = 1;
+    std::vector<PortStatus> ports;        ///< without their link watches; of LACP only the state
+    FailureDomain common{};               ///< of the ports that carry or can take over
+    std::optional<BalanceStatus> balance; ///< if the team hashes
+    std::optional<OffloadStatus> offload; ///< none, as of the next three: the daemon is too old
     std::optional<InterruptStatus> interrupts;
     std::optional<WorkersStatus> workers;
     std::optional<GuardStatus> guard;

@@ -52,7 +52,10 @@ namespace {
 
 Result<std::unique_ptr<Datapath>> open_bond(const TeamConfig& config, bool by_cpu, DevicePrograms& hooks) {
     BondSetup setup{.mode = bond_mode_of(config.runner), .policy = BondPolicy::encap34};
-    if (const auto* lacp = std::get_if<LacpRunner>(&config.runner)) setup.lacp = *lacp;
+    if (const auto* lacp = std::get_if<LacpRunner>(&config.runner)) {
+        setup.lacp = *lacp;
+        setup.min_links = config.min_ports;
+    }
     auto bond = TEAMO_TRY(SteeredBond::open(setup, by_cpu, hooks));
     if (const auto lack = bond->cannot_steer(); !lack.empty() && !has_mode_for(config.runner))
         return fail(ENOTSUP, fmt::format("/runner/name: on a bond the runner {} needs a BPF program, and the "

@@ -61,7 +61,7 @@ public:
     virtual bool kernel_hashes() const { return false; }
 
     /// True if the device, whose mode cannot change while the team has ports, fits that runner.
-    virtual bool can_run(const RunnerConfig& /*runner*/) const { return true; }
+    virtual bool can_run(const TeamConfig& /*config*/) const { return true; }
 
     /// True if a port can receive without transmitting (Tables::receive).
     virtual bool can_only_receive() const { return false; }

@@ -230,7 +230,7 @@ void System::choose_fallback() {
 }
 
 void System::note_carrying() {
-    Carrying now{.distributing = fallback_, .collecting = fallback_};
+    Carrying now{.distributing = fallback_, .collecting = fallback_, .falls_back = !fallback_.empty()};
     // A port that is held only receives, as long as another one can send.
     std::erase_if(now.distributing, [this](IfIndex port) { return find(port)->variables.held; });
     if (now.distributing.empty()) now.distributing = fallback_;
@@ -238,8 +238,6 @@ void System::note_carrying() {
         if (port.variables.actor.is(StateBit::collecting)) now.collecting.push_back(port.link.port);
         if (port.variables.actor.is(StateBit::distributing)) now.distributing.push_back(port.link.port);
     }
-    now.has_carrier =
-        !now.distributing.empty() && (!fallback_.empty() || now.distributing.size() >= settings_.min_ports);
     carrying_ = std::move(now);
 }
 

@@ -19,7 +19,6 @@ namespace teamo::lacp {
 struct Settings {
     SystemId system{};
     bool active = true, fast_rate = false;
-    std::uint16_t min_ports = 1;
     AggSelectPolicy policy = AggSelectPolicy::lacp_prio;
     LacpFallback fallback = LacpFallback::none;
     MuxControl control = MuxControl::coupled;
@@ -28,7 +27,7 @@ struct Settings {
 
 struct Carrying {
     std::vector<IfIndex> distributing, collecting;
-    bool has_carrier = false; ///< enough ports distribute (min_ports)
+    bool falls_back = false; ///< these ports have no partner
     bool operator==(const Carrying&) const = default;
 };
 

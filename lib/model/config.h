@@ -170,7 +170,6 @@ struct LacpRunner {
     bool active = true, fast_rate = false;
     std::uint16_t sys_prio = 65535;
     std::optional<MacAddress> system{}; ///< none: the address of the team
-    std::uint16_t min_ports = 1;        ///< 1 to 1024
     AggSelectPolicy agg_select_policy = AggSelectPolicy::lacp_prio;
     LacpFallback fallback = LacpFallback::none;
     HashFields tx_hash = default_tx_hash;
@@ -193,10 +192,7 @@ constexpr HashFields hash_fields_of(const RunnerConfig& runner) {
     return 0;
 }
 
-/// True if the team may have no carrier although ports have a link.
-constexpr bool withholds_carrier(const RunnerConfig& runner) {
-    return std::holds_alternative<LacpRunner>(runner);
-}
+constexpr bool is_lacp(const RunnerConfig& runner) { return std::holds_alternative<LacpRunner>(runner); }
 
 // ---- ports and the team ----------------------------------------------------------------------
 
@@ -266,6 +262,7 @@ struct TeamConfig {
     std::uint32_t debug_level = 0;
     std::optional<MacAddress> hwaddr; ///< none: the address of the first port
     RunnerConfig runner = RoundRobinRunner{};
+    std::uint16_t min_ports = 1; ///< 1 to 1024: with fewer ports that can carry the team has no carrier
     Repetition notify_peers, mcast_rejoin;
     LinkWatchPolicy link_watch_policy = LinkWatchPolicy::any;
     std::vector<LinkWatch> link_watches;                   ///< the team's, for ports that join later
@@ -278,5 +275,10 @@ struct TeamConfig {
     std::vector<WorkerRule> workers{}; ///< in the file's order: the first that matches a process applies
     bool operator==(const TeamConfig&) const = default;
 };
+
+/// True if the team may have no carrier although ports have a link.
+inline bool withholds_carrier(const TeamConfig& config) {
+    return is_lacp(config.runner) || config.min_ports > 1;
+}
 
 } // namespace teamo

@@ -239,6 +239,7 @@ struct TeamStatus {
     MacAddress address;
     LinkStatus link; ///< up: carrier; speed: sum of the ports that transmit
     RunnerConfig runner;
+    std::uint16_t min_ports = 1;
     std::optional<std::string> active_port; ///< activebackup: name of the active port
     std::string datapath;                   ///< "bpf", "bond" or "team"
     std::string device_kind;                ///< "veth", "netkit", "bond" or "team"

@@ -57,7 +57,7 @@ Decision Lacp::step(std::span<const Candidate> ports, Clock::time_point now) {
     };
     Decision decision;
     decision.receive = carrying.collecting;
-    decision.has_carrier = carrying.has_carrier;
+    decision.falls_back = carrying.falls_back;
     send_by(ports, distributes, decision);
     return decision;
 }
@@ -66,7 +66,6 @@ lacp::Settings lacp_settings(const LacpRunner& config, const RunnerStart& start)
     return {.system = {.priority = config.sys_prio, .address = start.system},
             .active = config.active,
             .fast_rate = config.fast_rate,
-            .min_ports = config.min_ports,
             .policy = config.agg_select_policy,
             .fallback = config.fallback,
             .control = start.can_only_receive ? lacp::MuxControl::independent : lacp::MuxControl::coupled};

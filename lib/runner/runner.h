@@ -50,8 +50,8 @@ struct Decision {
     std::optional<IfIndex> active; ///< activebackup
     /// activebackup: of the last change of the active port; none: the order of the ports decided.
     std::optional<ActiveChoice> choice{};
-    /// Of the team, unless `transmit` is empty; lacp withholds it with fewer ports than min_ports.
-    bool has_carrier = true;
+    /// lacp: the ports have no partner. The team has a carrier then with any number of ports (min_ports).
+    bool falls_back = false;
     bool operator==(const Decision&) const = default;
 };
 

@@ -145,6 +145,7 @@ constexpr auto journal_fields = [](auto field, auto& journal) {
     field("active", journal.active);
     field("active_by_hand", journal.active_by_hand);
     field.text("hwaddr", journal.hwaddr, parse_mac_address);
+    field("sets_carrier", journal.sets_carrier);
     field.text("lacp_system", journal.lacp_system, parse_mac_address);
     field.text("bond_policy", journal.bond_policy, named<BondPolicy>);
     field.as("owners", journal, write_owners, read_owners);

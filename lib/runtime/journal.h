@@ -79,6 +79,7 @@ struct Journal {
     std::vector<std::string> configured;      ///< ports of the configuration, which a later one may not have
     std::vector<std::string> removed_by_hand; ///< configured ports that the user removed
     std::optional<MacAddress> hwaddr{};       ///< the configured one that the team was given last
+    bool sets_carrier = false;                ///< we have set that of the team's device, and must go on
     std::optional<MacAddress> lacp_system{};  ///< that identifies the team to its partners
     std::optional<BondPolicy> bond_policy{};  ///< of a bond of others, as it was before it was steered
     BoundWorkers workers{};                   ///< processes and units that we have bound

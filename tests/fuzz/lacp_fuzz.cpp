@@ -15,7 +15,7 @@ namespace {
 
 /// Ports that lead to two partners never carry together.
 bool carries_rightly(const lacp::System& system, Clock::time_point now) {
-    const auto& [distributing, collecting, has_carrier] = system.carrying();
+    const auto& [distributing, collecting, falls_back] = system.carrying();
     const auto partner = [&](IfIndex port) { return system.status(port, now).partner; };
     for (const auto port : collecting)
         if (partner(port).system != partner(collecting.front()).system ||

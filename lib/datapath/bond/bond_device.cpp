@@ -22,7 +22,12 @@ std::vector<std::string> lacking_in_bonding(const TeamConfig& config) {
     using enum AggSelectPolicy;
     std::vector<std::string> list;
     const auto* lacp = std::get_if<LacpRunner>(&config.runner);
-    if (lacp == nullptr) return list;
+    if (lacp == nullptr) {
+        if (config.min_ports > 1)
+            list.emplace_back("/runner/min_ports: has no effect on the bond datapath with this runner, "
+                              "because bonding has min_links only for LACP");
+        return list;
+    }
     const auto policy = lacp->agg_select_policy;
     if (policy == lacp_prio_stable || policy == port_config)
         list.push_back(fmt::format("/runner/agg_select_policy: bonding does not have {}, and selects by {}",

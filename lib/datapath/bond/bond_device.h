@@ -20,7 +20,7 @@ constexpr BondMode bond_mode_of(const RunnerConfig& runner) {
 constexpr bool has_mode_for(const RunnerConfig& runner) {
     return bond_mode_of(runner) != bond_mode_xor || std::holds_alternative<LoadBalanceRunner>(runner);
 }
-/// What the configuration asks of LACP and bonding's has not: the place in the configuration, and what is
+/// What the configuration asks for and bonding has not: the place in the configuration, and what is
 /// instead.
 std::vector<std::string> lacking_in_bonding(const TeamConfig& config);
 

@@ -77,15 +77,16 @@ Result<std::unique_ptr<SteeredBond>> SteeredBond::open(std::optional<BondSetup> 
 }
 
 /// Most settings of LACP cannot change while the bond is up.
-bool SteeredBond::can_run(const RunnerConfig& runner) const {
+bool SteeredBond::can_run(const TeamConfig& config) const {
     if (!own_) return true;
+    const auto& runner = config.runner;
     if (bond_mode_of(runner) != own_->mode || (!refusal_.empty() && !has_mode_for(runner))) return false;
     const auto* lacp = std::get_if<LacpRunner>(&runner);
     if (lacp == nullptr) return true;
     auto without_hash = *lacp;
     without_hash.tx_hash = own_->lacp->tx_hash;
     without_hash.tx_balancer = own_->lacp->tx_balancer;
-    return without_hash == own_->lacp;
+    return without_hash == own_->lacp && config.min_ports == own_->min_links;
 }
 
 LinkSight SteeredBond::link_sight() const {

@@ -29,7 +29,7 @@ public:
     bool kernel_manages_ports() const override { return true; }
     bool is_guest() const override { return !own_; }
     bool is_bond() const override { return is_steerable(); }
-    bool can_run(const RunnerConfig& runner) const override;
+    bool can_run(const TeamConfig& config) const override;
     bool kernel_hashes() const override { return !is_steerable(); }
     Result<> steer(Steering how) override;
     bool steers() const override { return attached_; }

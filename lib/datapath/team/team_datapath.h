@@ -28,7 +28,7 @@ public:
     bool kernel_manages_ports() const override { return true; }
     bool sets_carrier() const override { return true; }
     bool announces_gains() const override { return true; } // drivers/net/team: team_port_enable
-    bool can_run(const RunnerConfig& runner) const override { return mode_of(runner) == mode_; }
+    bool can_run(const TeamConfig& config) const override { return mode_of(config.runner) == mode_; }
     bool can_only_receive() const override { return receives_apart_; }
     LinkSight link_sight() const override;
     Result<TeamDevice> create_device(LinkControl& links, const std::string& name,

@@ -97,7 +97,7 @@ void put_bond_options(nl_msg* message, const BondSetup& setup) {
     nla_put_u32(message, IFLA_BOND_MIIMON, static_cast<std::uint32_t>(setup.miimon.count()));
     for (const int delay : {IFLA_BOND_UPDELAY, IFLA_BOND_DOWNDELAY})
         nla_put_u32(message, delay, 0);
-    nla_put_u32(message, IFLA_BOND_MIN_LINKS, setup.lacp ? setup.lacp->min_ports : 0);
+    nla_put_u32(message, IFLA_BOND_MIN_LINKS, setup.min_links);
     put_policy(message, setup.policy);
     if (setup.mode == bond_mode_active_backup) { // the runner chooses, and a backup delivers nothing
         nla_put_u32(message, IFLA_BOND_PRIMARY, 0);

@@ -35,6 +35,7 @@ struct BondSetup {
     /// one needs no check: bonding follows the carrier's events, or reads the carrier for each packet.
     std::chrono::milliseconds miimon{20};
     std::optional<LacpRunner> lacp{}; ///< in 802.3ad
+    std::uint16_t min_links = 0;
 };
 
 /// Reads and changes devices. Errors have the kernel's own text. Changes are not compared with the present

@@ -87,6 +87,12 @@ bool needs_promiscuous(const PlanInput& input, const Member& member) {
     return input.team->promiscuity > 0 || input.other_addresses || (input.tags && member.filters_tags);
 }
 
+/// Ports that stand by count, because they can carry. Without any LACP partner there is no aggregate.
+bool has_carrier(const Decision& decision, std::size_t min_ports) {
+    if (decision.transmit.empty()) return false;
+    return decision.falls_back || decision.transmit.size() + decision.standby.size() >= min_ports;
+}
+
 constexpr std::array<std::string_view, 2> tag_filters{"rx-vlan-filter", "rx-vlan-stag-filter"};
 
 } // namespace
@@ -98,7 +104,7 @@ TeamPlan make_plan(const PlanInput& input, const Decision& decision) {
 
     TeamPlan plan;
     plan.address = team_address(input, decision);
-    plan.carrier = decision.has_carrier && !decision.transmit.empty();
+    plan.carrier = has_carrier(decision, input.min_ports);
     plan.sets_carrier = input.sets_carrier;
     plan.carrier_set = input.carrier_set;
     plan.kernel_manages_ports = input.kernel_manages_ports;

@@ -40,8 +40,9 @@ struct PlanInput {
     SegmentLimits limited_to{}; ///< the team's limits as an earlier plan set them; zeros: not set
     /// The kernel manages the ports' MTU and filters and the team's carrier.
     bool kernel_manages_ports = false;
-    bool is_guest = false; ///< the device and its ports belong to another program
-    /// The team's carrier must be set: the driver has left it to us since the first time (lacp).
+    bool is_guest = false;       ///< the device and its ports belong to another program
+    std::uint16_t min_ports = 1; ///< with fewer that can carry the team has no carrier
+    /// The team's carrier must be set: the driver has left it to us since the first time.
     bool sets_carrier = false;
     std::optional<bool> carrier_set{}; ///< as it was set last
     bool tags = false;                 ///< a device on the team receives frames with VLAN tags

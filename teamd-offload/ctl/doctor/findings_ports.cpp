@@ -43,6 +43,21 @@ void add_of_team(const Readings& readings, Findings& findings) {
             show);
 }
 
+/// The team has fewer ports than it must have.
+void add_withheld(const Readings& readings, Findings& findings) {
+    const auto& state = readings.state;
+    const auto* team = find(readings.devices, state.name);
+    const auto sending = std::ranges::count_if(state.ports, &PortStatus::transmits);
+    if (state.min_ports < 2 || state.link.up || sending == 0 || (team != nullptr && !team->up)) return;
+    // With LACP only the ports of one aggregator count.
+    const auto able = state.runner == "lacp" ? sending : std::ssize(carriers(state));
+    findings.push_back({error, state.name,
+                        fmt::format("has no carrier, because {} of its ports can carry and runner.min_ports "
+                                    "is {}",
+                                    able, state.min_ports),
+                        fmt::format("teamoctl {} state  (add a port, or lower min_ports)", state.name)});
+}
+
 /// A bond of others that bonding steers itself.
 void add_attached(const AttachedStatus& attached, const TeamState& state, Findings& findings) {
     if (attached.unsteered == Unsteered::nothing) return;
@@ -227,6 +242,7 @@ void add_missing(const Readings& readings, Findings& findings) {
 Findings carrying_findings(const Readings& readings) {
     Findings findings;
     add_of_team(readings, findings);
+    add_withheld(readings, findings);
     add_missing(readings, findings);
     add_link_sight(readings.state, findings);
     add_queue_override(readings, findings);

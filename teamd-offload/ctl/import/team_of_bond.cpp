@@ -50,7 +50,7 @@ constexpr auto option_table = std::to_array<BondOption>({
     {"lp_interval", meaningless, "only for balance-tlb and balance-alb"},
     {"max_bonds", meaningless, "each team has a configuration of its own"},
     {"miimon", meaningless, "the kernel reports each change of a link at once"},
-    {"min_links", carried, "runner.min_ports with 802.3ad", "0 1"},
+    {"min_links", carried, "runner.min_ports with 802.3ad, because bonding ignores it in other modes", "0 1"},
     {"mode", carried, "runner.name; balance-tlb and balance-alb become activebackup"},
     {"ns_ip6_target", carried, "link_watch.target_host of nsna_ping, which has no vlanid"},
     {"num_grat_arp", carried, "notify_peers.count"},
@@ -318,7 +318,10 @@ std::vector<std::string> lost_values(const BondSetup& bond, Reader& options, std
     if (const auto packets = options.number("packets_per_slave", 1); mode == "balance-rr" && packets > 1)
         lost.push_back(fmt::format("packets_per_slave {}: the port changes after each packet", packets));
     if (const auto least = options.number("min_links", 0); mode != "802.3ad" && least > 1)
-        lost.push_back(fmt::format("min_links {}: only the runner lacp has min_ports", least));
+        lost.push_back(fmt::format(
+            "min_links {0}: bonding ignores it in mode {1}; \"min_ports\": {0} in runner would take "
+            "the carrier from the team with fewer ports",
+            least, mode));
     const auto policy = options.word("xmit_hash_policy", hash_policies);
     if ((mode == "802.3ad" || mode == "balance-xor") && policy.starts_with("encap"))
         lost.push_back(

@@ -37,6 +37,8 @@ struct TeamContext {
     bool has_lacp() const { return std::holds_alternative<LacpRunner>(config().runner); }
     /// Whether LACP is ours, and not that of a bond.
     bool runs_lacp() const { return has_lacp() && !datapath->is_bond(); }
+    /// Bonding has it only for LACP.
+    std::uint16_t min_ports() const { return datapath->is_bond() && !has_lacp() ? 1 : config().min_ports; }
     /// Whether one port carries, and the others wait.
     bool is_activebackup() const { return std::holds_alternative<ActiveBackupRunner>(config().runner); }
     /// Whether the runner chooses the active slave of an active-backup bond, and not bonding.

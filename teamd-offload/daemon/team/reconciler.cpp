@@ -51,6 +51,7 @@ void Reconciler::run() {
 }
 
 void Reconciler::reconfigure(const RunnerConfig& before) {
+    note_carrier();
     const auto& now = context_.config().runner;
     auto* system = lacp();
     if (const auto* config = std::get_if<LacpRunner>(&now); config != nullptr && system != nullptr)
@@ -88,9 +89,16 @@ void Reconciler::follow_address(const Link& team) {
     reconfigure(context_.config().runner);
 }
 
+/// Once the team's carrier is set, the driver leaves it to us for good (team_core.c: user_carrier_enabled).
+void Reconciler::note_carrier() {
+    auto& journal = context_.journal.edit();
+    journal.sets_carrier |= withholds_carrier(context_.config()) || journal.lacp_system.has_value();
+}
+
 /// The journal keeps the address that identifies the team to its LACP partners: a daemon that adopts the team
 /// begins with it.
 void Reconciler::start_runner() {
+    note_carrier();
     auto& system = context_.journal.edit().lacp_system;
     if (context_.runs_lacp() && !system) system = lacp_system(*context_.team());
     // Which ports of a bond have a partner bonding says (Link::bond_backup).
@@ -235,8 +243,8 @@ TeamPlan Reconciler::plan(const Link& team) const {
                     .limited_to = changes_.limited_to(),
                     .kernel_manages_ports = context_.datapath->kernel_manages_ports(),
                     .is_guest = context_.datapath->is_guest(),
-                    .sets_carrier =
-                        context_.datapath->sets_carrier() && context_.journal.now().lacp_system.has_value(),
+                    .min_ports = context_.min_ports(),
+                    .sets_carrier = context_.datapath->sets_carrier() && context_.journal.now().sets_carrier,
                     .carrier_set = changes_.carrier_set()};
     for (std::uint8_t slot = 1; slot <= max_ports; ++slot)
         if (tables_.ports[slot]) input.known |= bit(Slot{slot});
@@ -286,6 +294,7 @@ void Reconciler::apply(const TeamPlan& plan) {
     static_cast<void>(context_.datapath->apply(receiving_as_before(plan.tables)));
     if (plan.tables != tables_ && context_.log.traces()) log_decision(plan.tables);
     log_changes();
+    log_withheld(plan);
     changes_.apply(changes(context_.links(), plan), ports_.all());
     note_short_loss(plan);
     const bool moved = std::exchange(moved_, false);
@@ -355,6 +364,16 @@ void Reconciler::log_changes() const {
             fmt::format(" {}; {} of {} ports carry", reason, decision_.transmit.size(), ports_.all().size()),
             now ? message_id::port_back : message_id::port_lost);
     }
+}
+
+void Reconciler::log_withheld(const TeamPlan& plan) {
+    const bool is_withheld = !plan.carrier && !decision_.transmit.empty();
+    withheld_(context_.log, Level::warning, "",
+              is_withheld ? fmt::format("{} has no carrier: {} of its ports can carry, and runner.min_ports "
+                                        "is {}",
+                                        context_.name(), decision_.transmit.size() + decision_.standby.size(),
+                                        context_.min_ports())
+                          : std::string());
 }
 
 /// A failure is logged once, and tried again by a later pass.

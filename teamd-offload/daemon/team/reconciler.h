@@ -50,6 +50,7 @@ private:
     RunnerStart runner_start() const;
     MacAddress lacp_system(const Link& team) const;
     void follow_address(const Link& team);
+    void note_carrier();
     void start_runner();
     void leave_lacp();
     void decide();
@@ -61,6 +62,7 @@ private:
     void apply(const TeamPlan& plan);
     void log_decision(const Tables& next) const;
     void log_changes() const;
+    void log_withheld(const TeamPlan& plan);
     std::string choice_text() const;
     void note_tables(const Result<>& applied);
     void announce(bool by_kernel);
@@ -79,6 +81,7 @@ private:
     bool moved_ = false;               ///< traffic may have moved without a change of the tables
     IfIndex active_{};                 ///< the active port when it last had a link
     std::uint32_t active_losses_ = 0;  ///< its Link::carrier_losses then
+    LogOnce withheld_;                 ///< the team's carrier, by min_ports
     LogOnce failure_;                  ///< of the last write to the datapath
     std::optional<Patience> patience_; ///< after a failure of it
 };

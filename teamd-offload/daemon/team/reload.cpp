@@ -27,7 +27,7 @@ Result<> check_kept(const TeamContext& context, const TeamConfig& next) {
     if (needs_device_tls(next) != datapath.kernel_hashes())
         return fail(ENOTSUP,
                     fmt::format("/offload/tls-hw-tx-offload: device TLS needs another device; {}", again));
-    if (datapath.can_run(next.runner)) return {};
+    if (datapath.can_run(next)) return {};
     if (next.runner.index() == context.config().runner.index())
         return fail(
             ENOTSUP,

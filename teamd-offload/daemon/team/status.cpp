@@ -102,6 +102,7 @@ TeamStatus summary_of(TeamParts& parts) {
     status.name = context.name();
     status.ifindex = context.device.team;
     status.runner = context.config().runner;
+    status.min_ports = context.min_ports();
     status.datapath = context.datapath->name();
     status.device_kind = context.device.kind;
     status.link_sight = context.datapath->link_sight();

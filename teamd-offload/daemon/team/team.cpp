@@ -45,8 +45,7 @@ Result<std::unique_ptr<Team>> Team::start(Configuration configuration, Options o
     const auto& links = shared.devices->links();
     const auto& config = configuration.team;
     const auto* existing = options.force_recreate ? nullptr : find_team(links, config.device);
-    if (withholds_carrier(config.runner) && existing != nullptr)
-        continue_lacp(config.device, links, shared.frames);
+    if (is_lacp(config.runner) && existing != nullptr) continue_lacp(config.device, links, shared.frames);
     auto programs = TEAMO_TRY(DevicePrograms::open(shared.program_names));
     auto datapath = TEAMO_TRY(open_datapath(options.datapath.value_or(config.datapath), shared.control,
                                             existing, config, *programs));
@@ -165,7 +164,7 @@ Result<> Team::make_device() {
         return fail(ENODEV, fmt::format("device {} was removed while it was being made", context.name()));
     note_device({});
     // Before ports join: the driver's carrier follows their links.
-    if (withholds_carrier(config.runner) && context.datapath->sets_carrier())
+    if (withholds_carrier(config) && context.datapath->sets_carrier())
         TEAMO_TRY(context.control.set_carrier(device->team, false));
     bond.begin();
     bond.observe();

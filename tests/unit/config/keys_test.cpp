@@ -55,7 +55,7 @@ TEST(ConfigKeys, has_same_defaults_as_model) {
         {"debug_level", fmt::to_string(TeamConfig{}.debug_level)},
         {"runner.name", fmt::format("\"{}\"", name_of(TeamConfig{}.runner))},
         {"runner.sys_prio", fmt::to_string(LacpRunner{}.sys_prio)},
-        {"runner.min_ports", fmt::to_string(LacpRunner{}.min_ports)},
+        {"runner.min_ports", fmt::to_string(TeamConfig{}.min_ports)},
         {"runner.active", fmt::to_string(LacpRunner{}.active)},
         {"runner.fast_rate", fmt::to_string(LacpRunner{}.fast_rate)},
         {"runner.tx_balancer.balancing_interval",

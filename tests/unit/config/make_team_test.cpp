@@ -85,10 +85,19 @@ TEST(ConfigReader, reads_runner_options) {
               RunnerConfig(LacpRunner{.active = false,
                                       .fast_rate = true,
                                       .sys_prio = 7,
-                                      .min_ports = 1024,
                                       .agg_select_policy = AggSelectPolicy::bandwidth,
                                       .tx_hash = (HashField::tcp | HashField::udp) | HashField::sctp,
                                       .tx_balancer = TxBalancer{milliseconds{100}}}));
+}
+
+TEST(ConfigReader, reads_min_ports_of_every_runner) {
+    EXPECT_EQ(team("{}").min_ports, 1);
+    for (const auto name : runner_names) {
+        const auto read = team(fmt::format(R"({{"runner": {{"name": "{}", "min_ports": 3}}}})", name));
+        EXPECT_EQ(read.min_ports, 3) << name;
+        EXPECT_TRUE(withholds_carrier(read)) << name;
+    }
+    EXPECT_FALSE(withholds_carrier(team("{}")));
 }
 
 TEST(ConfigReader, reads_every_aggregator_policy) {

@@ -70,7 +70,7 @@ TeamStatus team_with(PortStatus status) {
 TEST(StateDocument, omits_ports_key_without_ports) {
     EXPECT_EQ(dump(team_without_ports()), dump(R"({
         "datapath": {"buckets": {}, "counts_by_program": true, "device_kind": "veth", "kernel_hashes": false,
-                     "name": "bpf", "sees_links": false},
+                     "min_ports": 1, "name": "bpf", "sees_links": false},
         "setup": {
             "daemonized": false, "dbus_enabled": false, "debug_level": 2,
             "kernel_team_mode_name": "loadbalance", "pid": 1234, "pid_file": "/var/run/teamd/team0.pid",

@@ -24,7 +24,7 @@ TEST_F(SystemTest, aggregates_ports_of_one_partner) {
     EXPECT_THAT(distributing_ports(), IsEmpty()); // port 2 may join in
     hear(2);
     EXPECT_THAT(distributing_ports(), ElementsAre(port(1), port(2)));
-    EXPECT_TRUE(system().carrying().has_carrier);
+    EXPECT_FALSE(system().carrying().falls_back);
     EXPECT_EQ(0x3f, last_[1].actor.state);
 }
 
@@ -281,17 +281,6 @@ TEST_F(SystemTest, prefers_an_aggregate_to_an_individual_link) {
     EXPECT_THAT(distributing_ports(), ElementsAre(port(2)));
 }
 
-TEST_F(SystemTest, has_a_carrier_from_min_ports_on) {
-    settings_.min_ports = 2;
-    plug(1);
-    hear(1);
-    EXPECT_FALSE(distributing_ports().empty());
-    EXPECT_FALSE(system().carrying().has_carrier);
-    plug(2);
-    hear(2);
-    EXPECT_TRUE(system().carrying().has_carrier);
-}
-
 TEST_F(SystemTest, falls_back_only_until_the_first_answer) {
     for (const auto fallback : {LacpFallback::one_port, LacpFallback::all_ports}) {
         settings_.fallback = fallback;
@@ -305,7 +294,7 @@ TEST_F(SystemTest, falls_back_only_until_the_first_answer) {
             EXPECT_THAT(system.carrying().distributing, ElementsAre(port(2)));
         else
             EXPECT_THAT(system.carrying().distributing, ElementsAre(port(1), port(2)));
-        EXPECT_TRUE(system.carrying().has_carrier);
+        EXPECT_TRUE(system.carrying().falls_back);
         const Lacpdu pdu{.actor = partner_info(), .partner = {}};
         system.receive(port(1), build_frame(pdu, {}), now + 4s);
         system.step(now + 4s);

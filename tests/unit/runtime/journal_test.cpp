@@ -68,6 +68,7 @@ Journal sample() {
     journal.ports.push_back(
         {.index = IfIndex{9}, .slot = Slot{4}, .state = PortState::joining, .name = "eth3"});
     journal.making = true;
+    journal.sets_carrier = true;
     journal.offloads = {"tx-tcp-segmentation"};
     journal.removed_by_hand = {"eth7"};
     journal.bond_policy = BondPolicy::layer23;

@@ -362,8 +362,7 @@ void PortSet::follow_configured() {
 
 void PortSet::reconfigure(const TeamConfig& before) {
     const auto& now = context_.config();
-    const bool other_lacp =
-        !context_.datapath->is_bond() && withholds_carrier(before.runner) != withholds_carrier(now.runner);
+    const bool other_lacp = !context_.datapath->is_bond() && is_lacp(before.runner) != is_lacp(now.runner);
     reconfigure_ports(before.link_watch_policy != now.link_watch_policy || other_lacp);
     if (context_.options.no_ports) return;
     follow_configured();

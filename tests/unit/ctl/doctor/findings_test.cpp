@@ -13,6 +13,7 @@ using testing::ElementsAre;
 using testing::Field;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 
 /// "error eth2" for each finding.
 std::vector<std::string> seen(const Findings& findings) {
@@ -122,6 +123,18 @@ TEST(Findings, count_ports_that_another_aggregator_can_have) {
     EXPECT_THAT(found("current", "current"), testing::Not(alone));
     EXPECT_THAT(found("current", "defaulted"), alone) << "it has no partner";
     EXPECT_THAT(found("fallback", "defaulted"), testing::Not(alone)) << "neither has one";
+}
+
+TEST(Findings, say_why_the_carrier_is_withheld) {
+    auto readings = good_readings(2);
+    readings.state.min_ports = 3;
+    readings.state.link.up = false;
+    const auto findings = all_findings(readings);
+    ASSERT_EQ(seen(findings), std::vector<std::string>{"error team0"});
+    EXPECT_THAT(findings[0].what,
+                HasSubstr("has no carrier, because 2 of its ports can carry and runner.min_ports is 3"));
+    readings.devices["team0"].up = false;
+    EXPECT_THAT(text_of("team0", all_findings(readings)), Not(HasSubstr("min_ports")));
 }
 
 TEST(Findings, note_that_the_datapath_does_not_see_links) {

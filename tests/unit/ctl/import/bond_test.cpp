@@ -16,6 +16,7 @@ using testing::Contains;
 using testing::ElementsAre, testing::ElementsAreArray;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 using testing::StartsWith;
 
 std::string text_of(const json::Value& value) {
@@ -193,6 +194,16 @@ TEST(ImportBond, loses_nothing_by_defaults_of_the_kernel) {
                                {"xmit_hash_policy", "layer2 0"}}))
                     .lost,
                 IsEmpty());
+}
+
+TEST(ImportBond, carries_min_links_over_where_bonding_has_it) {
+    const auto runner = [](const char* mode) {
+        return part(imported(bond({{"mode", mode}, {"min_links", "2"}})), "runner");
+    };
+    EXPECT_THAT(runner("802.3ad 4"), HasSubstr(R"("min_ports": 2)"));
+    EXPECT_THAT(runner("balance-xor 2"), Not(HasSubstr("min_ports"))) << "bonding ignores it there";
+    EXPECT_THAT(imported(bond({{"mode", "balance-xor 2"}, {"min_links", "2"}})).lost,
+                Contains(StartsWith("min_links 2: bonding ignores it in mode balance-xor")));
 }
 
 TEST(ImportBond, names_each_lost_option) {

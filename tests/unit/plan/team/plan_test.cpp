@@ -110,6 +110,22 @@ TEST(TeamPlan, cpu_hash_has_bucket_per_cpu) {
     EXPECT_EQ(leaves_by(tables, 1), Slot{2});
 }
 
+TEST(TeamPlan, has_a_carrier_from_min_ports_on) {
+    const Case one{.runner = RoundRobinRunner{}};
+    auto input = one.input();
+    input.min_ports = 2;
+    EXPECT_TRUE(make_plan(input, both).carrier);
+    EXPECT_FALSE(make_plan(input, only_second).carrier);
+    EXPECT_EQ(make_plan(input, only_second).tables.transmit, 0b100U) << "its port carries what there is";
+    auto with_standby = only_second;
+    with_standby.standby = {eth1};
+    EXPECT_TRUE(make_plan(input, with_standby).carrier) << "a port that stands by can carry";
+    auto without_partner = only_second;
+    without_partner.falls_back = true;
+    EXPECT_TRUE(make_plan(input, without_partner).carrier);
+    EXPECT_FALSE(make_plan(input, none).carrier);
+}
+
 TEST(TeamPlan, has_no_carrier_if_no_port_carries) {
     EXPECT_FALSE(make_plan(Case{.runner = LoadBalanceRunner{}}.input(), none).carrier);
 }
