@@ -91,6 +91,21 @@ void check_host(const Located& target, bool ipv6, Diagnostics& diagnostics) {
                                                     json::quote(*text), ipv6 ? 6 : 4));
 }
 
+void check_damping(const Located& damping, Diagnostics& diagnostics) {
+    if (damping.value.object() == nullptr) return;
+    const auto number = [&](const char* name, std::uint32_t usual) {
+        const auto* written = damping.value.find(name);
+        return written == nullptr || written->integer() == nullptr ? usual : *written->integer();
+    };
+    const auto reuse = number("reuse", DampingConfig{}.reuse),
+               suppress = number("suppress", DampingConfig{}.suppress);
+    if (reuse >= suppress)
+        diagnostics.error(damping.where,
+                          fmt::format("reuse is {} and suppress is {}: a port that is suppressed would be "
+                                      "used again at once; reuse must be below suppress",
+                                      reuse, suppress));
+}
+
 /// `holder`: the team, or a port.
 void check_watches(const Located& holder, Diagnostics& diagnostics) {
     holder.member("link_watch").each([&](const Located& watch) {
@@ -98,6 +113,7 @@ void check_watches(const Located& holder, Diagnostics& diagnostics) {
         if (name == "arp_ping") check_host(watch.member("target_host"), false, diagnostics);
         if (name == "arp_ping") check_host(watch.member("source_host"), false, diagnostics);
         if (name == "nsna_ping") check_host(watch.member("target_host"), true, diagnostics);
+        check_damping(watch.member("damping"), diagnostics);
         const auto bearer = watch.member("tipc_bearer");
         const auto* text = bearer.value.string();
         if (name == "tipc" && text != nullptr && text->size() > max_bearer_name)

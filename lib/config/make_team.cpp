@@ -175,6 +175,26 @@ std::vector<LinkWatch> watches_of(const Section& holder) {
     return watches;
 }
 
+/// Of the first watch that has one.
+std::optional<DampingConfig> damping_of(const Section& holder) {
+    const auto* written = holder.written("link_watch");
+    if (written == nullptr) return std::nullopt;
+    const auto of_watch = [](const json::Value& value) -> std::optional<DampingConfig> {
+        const Section watch(&value, "link_watch");
+        if (watch.written("damping") == nullptr) return std::nullopt;
+        const auto damping = watch.below("damping");
+        return DampingConfig{.penalty = damping.integer("penalty"),
+                             .suppress = damping.integer("suppress"),
+                             .reuse = damping.integer("reuse"),
+                             .half_life = damping.time("half_life"),
+                             .max_suppress = damping.time("max_suppress")};
+    };
+    if (written->array() == nullptr) return of_watch(*written);
+    for (const auto& value : *written->array())
+        if (const auto damping = of_watch(value)) return damping;
+    return std::nullopt;
+}
+
 /// `base`: the values of keys that are not written.
 OffloadContract offload_of(const Section& section, OffloadContract base) {
     if (section.written("lacking") != nullptr) base.lacking = section.word<Lacking>("lacking");
@@ -209,7 +229,9 @@ PortConfig port_of(const json::Value& value, const TeamConfig& team) {
                     .lacp_prio = section.integer<std::uint16_t>("lacp_prio"),
                     .lacp_key = section.integer<std::uint16_t>("lacp_key"),
                     .link_watches = watches_of(section),
+                    .damping = damping_of(section),
                     .offload = offload_of(section.below("offload"), team.offload)};
+    if (!port.damping) port.damping = team.damping;
     port.link_watches.insert(port.link_watches.end(), team.link_watches.begin(), team.link_watches.end());
     if (port.link_watches.empty()) port.link_watches.emplace_back(EthtoolWatch{});
     return port;
@@ -257,6 +279,7 @@ TeamConfig make_team(const json::Value& document, std::string_view device) {
     team.guard = top.word<GuardMode>("guard");
     team.workers = workers_of(top);
     team.link_watches = watches_of(top);
+    team.damping = damping_of(top);
     if (const auto* ports = top.written("ports"))
         for (const auto& port : *ports->object())
             team.ports.emplace_back(port.key, port_of(port.value, team));

@@ -170,6 +170,13 @@ constexpr auto loss_fields = [](auto field, auto& loss) {
     field("watched", loss.watched);
 };
 
+constexpr auto damping_fields = [](auto field, auto& damping) {
+    field("penalty", damping.penalty);
+    field.write_only("reuse_milliseconds",
+                     damping.until_reuse ? Value(damping.until_reuse->count()) : Value(-1));
+    field("suppressed", damping.suppressed);
+};
+
 constexpr auto switch_fields = [](auto field, auto& at) {
     field("id", at.id);
     field("name", at.name);
@@ -185,6 +192,7 @@ constexpr auto domain_fields = [](auto field, auto& domain) {
 };
 
 constexpr auto port_fields = [](auto field, auto& port) {
+    field.object("damping", port.damping, damping_fields);
     field.object("datapath", port, port_datapath_fields);
     field.object("failure_domain", port.domain, domain_fields);
     field.object("ifinfo", port, ifinfo_fields);
@@ -192,6 +200,7 @@ constexpr auto port_fields = [](auto field, auto& port) {
     field.object("link_watches", port, link_watches_fields);
     field.object("loss", port.loss, loss_fields);
     field.document("runner", port.lacp, lacp_port_of, read_lacp_port);
+    field("weight", port.weight);
 };
 
 Value setup_of(const TeamStatus& status) {

@@ -60,6 +60,15 @@ using LinkWatch = std::variant<EthtoolWatch, ArpPingWatch, NsnaPingWatch, TipcWa
 inline constexpr std::array<std::string_view, 5> link_watch_names{"ethtool", "arp_ping", "nsna_ping", "tipc",
                                                                   "loss"};
 
+/// Not in teamd: a port that loses its link again and again is used only while no other port can. Each loss
+/// adds a penalty, which halves every half_life (RFC 2439, and interface dampening of routers).
+struct DampingConfig {
+    std::uint32_t penalty = 1000, suppress = 2000, reuse = 1000;
+    milliseconds half_life{60'000};
+    milliseconds max_suppress{300'000}; ///< after the last loss the port is used again at the latest
+    bool operator==(const DampingConfig&) const = default;
+};
+
 enum class LinkWatchPolicy : std::uint8_t { any, all };
 template <>
 inline constexpr std::array<std::string_view, 2> enum_names<LinkWatchPolicy>{"any", "all"};
@@ -203,7 +212,9 @@ struct PortConfig {
     std::uint16_t lacp_prio = 255, lacp_key = 0;
     /// The port's own watches first, then the team's, as teamd instantiates them; never empty (ethtool).
     std::vector<LinkWatch> link_watches{EthtoolWatch{}};
-    OffloadContract offload{}; ///< the team's, overridden by the port's own keys
+    std::optional<DampingConfig> damping{}; ///< of the first of its watches that has one
+    std::optional<std::uint32_t> weight{};  ///< its share of the buckets beside those of the others
+    OffloadContract offload{};              ///< the team's, overridden by the port's own keys
     bool operator==(const PortConfig&) const = default;
 };
 
@@ -266,6 +277,7 @@ struct TeamConfig {
     Repetition notify_peers, mcast_rejoin;
     LinkWatchPolicy link_watch_policy = LinkWatchPolicy::any;
     std::vector<LinkWatch> link_watches;                   ///< the team's, for ports that join later
+    std::optional<DampingConfig> damping{};                ///< the same
     std::vector<std::pair<std::string, PortConfig>> ports; ///< by device name, in the file's order
     DatapathChoice datapath = DatapathChoice::automatic;
     OffloadContract offload{}; ///< for ports that join later, and the team device

@@ -6,6 +6,7 @@
 #include "model/attached.h"
 #include "model/balance.h"
 #include "model/config.h"
+#include "model/damping.h"
 #include "model/failure_domain.h"
 #include "model/guard.h"
 #include "model/interrupts.h"
@@ -76,6 +77,8 @@ struct PortStatus {
     PortCounters counters;
     std::optional<lacp::PortStatus> lacp{};
     LossStatus loss{};
+    std::optional<DampingStatus> damping{};
+    std::optional<std::uint32_t> weight{}; ///< as configured
     FailureDomain domain{};
     bool operator==(const PortStatus&) const = default;
 };

@@ -58,6 +58,12 @@ constexpr auto memory_fields = [](auto field, auto& memory) {
     field.object("partner", memory.partner, lacp_fields);
 };
 
+constexpr auto damping_fields = [](auto field, auto& damping) {
+    field("penalty", damping.penalty);
+    field("changed", damping.changed);
+    field("suppressed_since", damping.suppressed_since);
+};
+
 constexpr auto port_fields = [](auto field, auto& port) {
     field("ifindex", port.index);
     field("slot", port.slot);
@@ -75,6 +81,8 @@ constexpr auto port_fields = [](auto field, auto& port) {
     field("carrier_losses", port.carrier_losses);
     field("unanswered", port.unanswered);
     field("enslaved", port.enslaved);
+    field.object("damping", port.damping, damping_fields);
+    field("weight", port.weight);
     field.object("lacp", port.lacp, memory_fields);
     const bool has_index = port.state == PortState::away || port.index;
     field.require(has_index && port.slot && port.slot.value <= max_ports, "invalid port");

@@ -9,6 +9,7 @@
 #include "base/named.h"
 #include "base/result.h"
 #include "kernel/netlink/addresses.h"
+#include "model/damping.h"
 #include "model/interrupts.h"
 #include "model/lacp.h"
 #include "model/observation.h"
@@ -60,7 +61,9 @@ struct PortBefore {
     std::optional<std::uint32_t> carrier_losses{};
     bool unanswered = false; ///< its link watches were down although it had a link
     bool enslaved = false;   ///< was a port of the kernel's team or bond, which restores address and MTU
-    lacp::PortMemory lacp{}; ///< a partner without an identity: there is none
+    std::optional<DampingMemory> damping{};
+    std::uint32_t weight = 1; ///< with which it has its buckets
+    lacp::PortMemory lacp{};  ///< a partner without an identity: there is none
     bool operator==(const PortBefore&) const = default;
 };
 

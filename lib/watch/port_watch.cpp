@@ -65,15 +65,22 @@ PortWatch::PortWatch(std::vector<LinkWatch> watches, LinkWatchPolicy policy, Sta
 }
 
 void PortWatch::step(bool link, std::uint32_t losses, Clock::time_point now) {
-    // Without a delay such a loss is over already.
-    const bool bounced = link && link_ && seen_ != never_up && losses != seen_ && waits();
+    const bool was_up = up();
+    const bool bounced = link && link_ && seen_ != never_up && losses != seen_;
     const auto step_all = [&](bool has_link) {
         for (auto& state : states_)
             std::visit([&](auto& one) { one.step(has_link, now); }, state);
     };
-    if (bounced) step_all(false);
+    has_lost_ = false;
+    if (bounced) {
+        const auto before = states_;
+        step_all(false);
+        has_lost_ = was_up && !up();
+        if (!waits()) states_ = before; // without a delay such a loss is over already
+    }
     step_all(link);
     link_ = link;
+    has_lost_ = has_lost_ || (was_up && !up());
     if (link) seen_ = losses;
     if (link && up()) losses_ = losses;
 }

@@ -48,6 +48,8 @@ public:
     /// Without "loss"; ethtool if there is no other.
     const std::vector<LinkWatch>& watches() const { return watches_; }
     bool up() const;
+    /// True if the last step showed that the port was lost, also if it is up again.
+    bool has_lost() const { return has_lost_; }
     /// The result of the ethtool watches alone; without any, the device's link.
     bool has_link() const;
     /// True if a port whose link returns is not up at once: its watches have a delay, or wait for an answer.
@@ -61,7 +63,7 @@ private:
     using State = std::variant<EthtoolState, PingState, TipcState>;
     std::vector<LinkWatch> watches_;
     LinkWatchPolicy policy_;
-    bool link_;
+    bool link_, has_lost_ = false;
     std::uint32_t losses_;
     std::uint32_t seen_;        ///< losses at the last step with a link, or never_up
     std::vector<State> states_; ///< of watches_, by number

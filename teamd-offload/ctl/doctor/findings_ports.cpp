@@ -103,6 +103,15 @@ void add_loss(const TeamState& state, Findings& findings) {
     }
 }
 
+void add_damped(const TeamState& state, Findings& findings) {
+    for (const auto& port : state.ports)
+        if (port.damping && port.damping->suppressed)
+            findings.push_back({warning, port.name,
+                                "loses its link again and again, and is used only while no other port can "
+                                "(link_watch.damping)",
+                                fmt::format("check cable, plug and switch port: ethtool -S {}", port.name)});
+}
+
 void add_link(const Readings& readings, const PortStatus& port, Findings& findings) {
     const auto add = [&](Severity severity, std::string what, std::string fix) {
         findings.push_back({severity, port.name, std::move(what), std::move(fix)});
@@ -247,6 +256,7 @@ Findings carrying_findings(const Readings& readings) {
     add_link_sight(readings.state, findings);
     add_queue_override(readings, findings);
     add_loss(readings.state, findings);
+    add_damped(readings.state, findings);
     for (const auto& port : readings.state.ports)
         add_link(readings, port, findings);
     return findings;

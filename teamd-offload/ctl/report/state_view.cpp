@@ -174,6 +174,10 @@ void show_port(View& view, const std::string& name, const json::Value& port, boo
             view.line("used only while no other port can; tried again in {} s",
                       json::number(loss, "next_try_milliseconds") / 1000);
     }
+    if (const auto& damping = json::child(port, "damping"); json::flag(damping, "suppressed"))
+        view.line("damped: used only while no other port can, until it has kept its link for {} s",
+                  json::number(damping, "reuse_milliseconds") / 1000);
+    if (const auto weight = json::number(port, "weight"); weight != 0) view.line("weight: {}", weight);
     if (const auto& at = json::child(json::child(port, "failure_domain"), "switch");
         json::text(at, "source") == "lldp")
         view.line("leads to: {}, port {}", json::text(at, json::text(at, "name").empty() ? "id" : "name"),

@@ -126,6 +126,8 @@ TeamStatus summary_of(TeamParts& parts) {
         auto one = port_status(context, port, tables);
         if (counters) one.counters = (*counters)[port.slot.value];
         if (const auto* system = parts.reconciler.lacp()) one.lacp = system->status(port.index, Clock::now());
+        if (port.damping) one.damping = port.damping->status(Clock::now());
+        one.weight = port.config.weight;
         one.loss = parts.subsystems.losses->status(port.index);
         one.domain = domain_status(parts, one);
         if (one.transmits) speed += one.link.speed.value_or(0);

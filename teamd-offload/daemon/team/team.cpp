@@ -242,6 +242,12 @@ Result<> Team::attach_to_bond() {
     if (auto attached = context.datapath->attach_team(context.device, reconciler.adopt()); !attached)
         context.log(Level::error, fmt::format("cannot update the datapath: {}", attached.error().text));
     made_device_ = !is_known; // a failed start leaves what an earlier daemon has attached
+    const bool is_damped =
+        std::ranges::any_of(ports.all(), [](const TeamPort& port) { return port.damping.has_value(); });
+    if (is_damped && context.is_activebackup() && !context.chooses_active())
+        context.log(Level::warning, "damping of link watches has no effect, because bonding chooses the "
+                                    "active slave; \"runner\": {\"name\": \"activebackup\"} lets the daemon "
+                                    "choose");
     const auto now = bond.status();
     context.log(Level::notice, fmt::format("attached to {}: mode {}, xmit_hash_policy {}, {} slaves",
                                            context.name(), now->mode, now->own_policy, ports.all().size()));

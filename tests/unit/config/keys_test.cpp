@@ -78,6 +78,11 @@ TEST(ConfigKeys, has_same_defaults_as_model) {
         {"link_watch.missed_max", fmt::to_string(NsnaPingWatch{}.missed_max)},
         {"link_watch.source_host", fmt::format("\"{}\"", ArpPingWatch{}.source_host)},
         {"link_watch.vlanid", ""},
+        {"link_watch.damping.penalty", fmt::to_string(DampingConfig{}.penalty)},
+        {"link_watch.damping.half_life", fmt::to_string(DampingConfig{}.half_life.count())},
+        {"link_watch.damping.suppress", fmt::to_string(DampingConfig{}.suppress)},
+        {"link_watch.damping.reuse", fmt::to_string(DampingConfig{}.reuse)},
+        {"link_watch.damping.max_suppress", fmt::to_string(DampingConfig{}.max_suppress.count())},
     };
     for (const auto& [path, text] : defaults)
         EXPECT_EQ(config::text_of(config::find_key(path)->rules.fallback), text) << path;

@@ -100,6 +100,24 @@ TEST(ConfigReader, reads_min_ports_of_every_runner) {
     EXPECT_FALSE(withholds_carrier(team("{}")));
 }
 
+TEST(ConfigReader, takes_the_damping_of_the_first_watch_that_has_one) {
+    EXPECT_EQ(team(R"({"link_watch": {"name": "ethtool"}, "ports": {"eth1": {}}})").ports[0].second.damping,
+              std::nullopt);
+    const auto read = team(R"({
+        "link_watch": [{"name": "arp_ping", "target_host": "a"}, {"name": "ethtool", "damping": {}},
+                       {"name": "loss", "damping": {"penalty": 9}}],
+        "ports": {"eth1": {},
+                  "eth2": {"link_watch": {"name": "ethtool", "damping": {"penalty": 500, "half_life": 1000,
+                           "suppress": 3000, "reuse": 700, "max_suppress": 9000}}}}})");
+    EXPECT_EQ(read.damping, DampingConfig{});
+    EXPECT_EQ(read.ports[0].second.damping, DampingConfig{});
+    EXPECT_EQ(read.ports[1].second.damping, (DampingConfig{.penalty = 500,
+                                                           .suppress = 3000,
+                                                           .reuse = 700,
+                                                           .half_life = milliseconds{1000},
+                                                           .max_suppress = milliseconds{9000}}));
+}
+
 TEST(ConfigReader, reads_every_aggregator_policy) {
     const std::pair<const char*, AggSelectPolicy> policies[] = {
         {"lacp_prio", AggSelectPolicy::lacp_prio},

@@ -193,6 +193,13 @@ TEST(ConfigVerdict, checks_link_watches) {
         {R"({"name": "tipc", "tipc_bearer": 1})", refused},
         {R"({"name": "tipc", "tipc_bearer": "31_letters_are_what_a_bearer_has"})", refused},
         {R"({"name": "tipc", "tipc_bearer": "31_letters_are_what_a_bearer_ha"})", good},
+        {R"({"name": "ethtool", "damping": {}})", good},
+        {R"({"name": "ethtool", "damping": true})", refused},
+        {R"({"name": "ethtool", "damping": {"half_life": 0}})", refused},
+        {R"({"name": "ethtool", "damping": {"penalty": "1"}})", refused},
+        {R"({"name": "ethtool", "damping": {"suppress": 1001}})", good},
+        {R"({"name": "ethtool", "damping": {"suppress": 1000}})", refused}, // reuse is 1000
+        {R"({"name": "ethtool", "damping": {"reuse": 2000}})", refused},
     };
     for (const auto& [text, expected] : cases) {
         EXPECT_EQ(verdict(watch(text)), expected) << text;

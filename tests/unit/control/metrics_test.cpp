@@ -24,6 +24,7 @@ json::Value state(const std::string& team, const std::string& more = "") {
             "link_watches": {"list": {"link_watch_0": {"down_count": 2}, "link_watch_1": {"down_count": 1}}},
             "datapath": {"counters": {"tx_packets": 12345678901234}},
             "loss": {"finding": "", "retransmitted_ppm": 12000},
+            "damping": {"penalty": 2207, "reuse_milliseconds": 68400, "suppressed": true},
             "failure_domain": {"card": "0000:03:00", "switch": {"id": "c", "name": "leaf-7", "port": "Ethernet 8"}},
             "runner": {"selected": true, "detail": {"milliseconds_since_received": -1}}}}})");
 }
@@ -37,6 +38,8 @@ TEST(Metrics, have_base_units) {
     EXPECT_THAT(text,
                 HasSubstr("teamd_offload_port_retransmitted_ratio{team=\"team0\",port=\"eth1\"} 0.012\n"));
     EXPECT_THAT(text, HasSubstr("teamd_offload_port_loses_packets{team=\"team0\",port=\"eth1\"} 0\n"));
+    EXPECT_THAT(text, HasSubstr("teamd_offload_port_damped{team=\"team0\",port=\"eth1\"} 1\n"));
+    EXPECT_THAT(text, HasSubstr("teamd_offload_port_damping_penalty{team=\"team0\",port=\"eth1\"} 2207\n"));
     EXPECT_THAT(text, HasSubstr("teamd_offload_port_offloads_lacking{team=\"team0\",port=\"eth1\"} 2\n"));
     EXPECT_THAT(text, HasSubstr("team_info{team=\"team0\",runner=\"lacp\",datapath=\"bpf\"} 1\n"));
     EXPECT_THAT(text, HasSubstr("_transmit_packets_total{team=\"team0\",port=\"eth1\"} 12345678901234\n"));

@@ -146,6 +146,23 @@ TEST(StateDocument, is_read_back_with_the_finding_of_a_port) {
     EXPECT_EQ(state->ports[0].loss, status.ports[0].loss);
 }
 
+TEST(StateDocument, is_read_back_with_damping_and_weight) {
+    auto status = team_with(port("eth1", 3));
+    status.min_ports = 2;
+    status.ports[0].weight = 40;
+    status.ports[0].damping =
+        DampingStatus{.penalty = 2207, .suppressed = true, .until_reuse = std::chrono::milliseconds(68'400)};
+    EXPECT_EQ(part(status, {"ports", "eth1", "damping"}),
+              dump(R"({"penalty": 2207, "reuse_milliseconds": 68400, "suppressed": true})"));
+    const auto state = read_state(state_document(status));
+    ASSERT_TRUE(state) << state.error().text;
+    EXPECT_EQ(state->min_ports, 2);
+    EXPECT_EQ(state->ports[0].weight, 40U);
+    ASSERT_TRUE(state->ports[0].damping);
+    EXPECT_TRUE(state->ports[0].damping->suppressed);
+    EXPECT_EQ(state->ports[0].damping->penalty, 2207U);
+}
+
 TEST(StateDocument, counts_buckets_per_port) {
     auto status = team_with(port("eth1", 3));
     status.ports[0].buckets = 156;

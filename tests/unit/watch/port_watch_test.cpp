@@ -124,6 +124,25 @@ TEST(PortWatch, counts_losses_only_while_link_is_there) {
     EXPECT_EQ(watch.carrier_losses(), 5U);
 }
 
+TEST(PortWatch, says_that_the_port_was_lost_also_if_its_link_is_back) {
+    PortWatch watch({EthtoolWatch{}}, LinkWatchPolicy::any, {.up = true, .losses = 4});
+    watch.step(true, 4, start);
+    EXPECT_FALSE(watch.has_lost());
+    watch.step(false, 5, start);
+    EXPECT_TRUE(watch.has_lost());
+    watch.step(true, 5, start);
+    EXPECT_FALSE(watch.has_lost());
+    watch.step(true, 6, start);
+    EXPECT_TRUE(watch.has_lost()) << "lost and back between two steps";
+    EXPECT_TRUE(watch.up());
+    EXPECT_EQ(watch.status()[0].down_count, 1U);
+    PortWatch slow({EthtoolWatch{.delay_up = 0s, .delay_down = 1s}}, LinkWatchPolicy::any,
+                   {.up = true, .losses = 4});
+    slow.step(true, 4, start);
+    slow.step(true, 5, start);
+    EXPECT_FALSE(slow.has_lost()) << "shorter than delay_down";
+}
+
 TEST(PortWatch, is_up_with_the_first_answer) {
     PortWatch watch({ArpPingWatch{}}, LinkWatchPolicy::any, {});
     watch.step(true, 7, start);

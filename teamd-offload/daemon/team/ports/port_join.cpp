@@ -79,7 +79,8 @@ Result<> PortSet::join(IfIndex port) {
                       .key = key,
                       .name = link.name,
                       .config = config,
-                      .watch = make_watch(config, start)});
+                      .watch = make_watch(config, start),
+                      .damping = damping_of(config, *was)});
     // The next pass tries again after a failure; until then a new daemon would only repeat the join, which
     // does no harm.
     static_cast<void>(journal.keep());
@@ -264,6 +265,7 @@ void PortSet::adopt_port(const PortBefore& port, const Link& link, bool others_c
                       .watch = make_watch(config, {.up = up,
                                                    .unanswered = others_carry && port.unanswered,
                                                    .losses = link.carrier_losses}),
+                      .damping = damping_of(config, port),
                       .modes_losses = link.carrier_losses,
                       .had_link = link.has_link()});
     read_modes(ports_.back());

@@ -135,6 +135,7 @@ void PortSet::step_watches() {
         port.had_link = has_link;
         subsystems_.probes->note_answers(port.index, port.watch);
         port.watch.step(has_link, losses, now);
+        step_damping(port, now);
     }
     end_needless_delay();
     for (const auto& port : ports_) {
@@ -148,27 +149,6 @@ void PortSet::step_watches() {
 /// For the runner. A port that LACP uses is judged by its link.
 bool PortSet::counts_as_up(const PortWatch& watch) const {
     return context_.runs_lacp() ? watch.has_link() : watch.up();
-}
-
-/// While no port carries, the best one with a link does not wait for its delay_up, as with bonding
-/// (bond_main.c: bond_miimon_inspect, ignore_updelay). The others wait.
-void PortSet::end_needless_delay() {
-    if (std::ranges::any_of(
-            ports_, [this](const TeamPort& port) { return port.had_link && counts_as_up(port.watch); }))
-        return;
-    const auto rank = [this](const TeamPort& port) {
-        const bool last =
-            subsystems_.offloads->is_last(port.index) || subsystems_.losses->is_last(port.index);
-        return std::pair(!last, port.config.prio);
-    };
-    TeamPort* best = nullptr;
-    for (auto& port : ports_) {
-        auto without_delay = port.watch;
-        without_delay.end_delay_up();
-        if (port.had_link && counts_as_up(without_delay) && (best == nullptr || rank(port) > rank(*best)))
-            best = &port;
-    }
-    if (best != nullptr) best->watch.end_delay_up();
 }
 
 void PortSet::read_modes(TeamPort& port) {
@@ -264,6 +244,7 @@ std::optional<Clock::time_point> PortSet::deadline() const {
     for (const auto& port : ports_) {
         first = earlier(first, port.watch.deadline());
         if (port.modes_patience) first = earlier(first, port.modes_patience->next());
+        if (port.damping) first = earlier(first, port.damping->deadline());
     }
     first = earlier(first, refusals_.deadline());
     for (const auto& [port, leaving] : leaving_)
@@ -301,6 +282,7 @@ PortConfig PortSet::config_of(std::string_view port) const {
     PortConfig config;
     config.offload = context_.config().offload;
     if (!context_.config().link_watches.empty()) config.link_watches = context_.config().link_watches;
+    config.damping = context_.config().damping;
     return config;
 }
 
@@ -337,6 +319,10 @@ void PortSet::reconfigure_ports(bool watches_anew) {
                                              .unanswered = port.watch.has_link() && !port.watch.up(),
                                              .other_watches = true,
                                              .losses = port.watch.carrier_losses()});
+        if (config.damping && port.damping)
+            port.damping->change(*config.damping);
+        else
+            port.damping = damping_of(config, {});
         subsystems_.offloads->change(port.index, config.offload);
         port.config = std::move(config);
     }

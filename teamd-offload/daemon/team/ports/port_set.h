@@ -12,6 +12,7 @@
 #include "plan/team/membership.h"
 #include "plan/team/repair.h"
 #include "runner/runner.h"
+#include "watch/damping_state.h"
 #include "watch/port_watch.h"
 
 namespace teamo {
@@ -23,6 +24,7 @@ struct TeamPort {
     std::string name; ///< of the device at the last pass
     PortConfig config;
     PortWatch watch;
+    std::optional<Damping> damping{};
     LinkStatus modes{};                       ///< speed and duplex as last read
     std::uint32_t modes_losses = 0;           ///< Link::carrier_losses then
     std::optional<Patience> modes_patience{}; ///< of a link whose speed is not known yet
@@ -135,12 +137,15 @@ public:
     std::vector<RefusedStatus> refused() const;
 
 private:
+    static std::optional<Damping> damping_of(const PortConfig& config, const PortBefore& before);
     PortWatch make_watch(const PortConfig& config, PortWatch::Start start) const;
     PortConfig config_of(std::string_view port) const;
     void read_modes(TeamPort& port);
     bool counts_as_up(const PortWatch& watch) const;
     bool is_unused_by_bond(const TeamPort& port) const;
     void end_needless_delay();
+    void step_damping(TeamPort& port, Clock::time_point now);
+    bool is_last(const TeamPort& port) const;
     void remove(IfIndex port);
     void drop_removed_by_others();
     bool join_added_by_others();

@@ -16,20 +16,19 @@ bool PortSet::is_unused_by_bond(const TeamPort& port) const {
 std::vector<Candidate> PortSet::candidates() const {
     std::vector<Candidate> list;
     for (const auto& port : ports_)
-        list.push_back(
-            {.port = port.index,
-             .up = counts_as_up(port.watch) && !is_unused_by_bond(port),
-             .held = context_.runs_lacp() && port.watch.has_link() && !port.watch.up(),
-             .prio = port.config.prio,
-             .sticky = port.config.sticky,
-             .speed = port.modes.speed.value_or(0),
-             .duplex = port.modes.duplex,
-             .last = subsystems_.offloads->is_last(port.index) || subsystems_.losses->is_last(port.index),
-             .slot = port.slot,
-             .lacp_prio = port.config.lacp_prio,
-             .lacp_key = port.config.lacp_key,
-             .carrier_losses = port.watch.carrier_losses(),
-             .domain = subsystems_.failure_domains->of(port.index)});
+        list.push_back({.port = port.index,
+                        .up = counts_as_up(port.watch) && !is_unused_by_bond(port),
+                        .held = context_.runs_lacp() && port.watch.has_link() && !port.watch.up(),
+                        .prio = port.config.prio,
+                        .sticky = port.config.sticky,
+                        .speed = port.modes.speed.value_or(0),
+                        .duplex = port.modes.duplex,
+                        .last = is_last(port),
+                        .slot = port.slot,
+                        .lacp_prio = port.config.lacp_prio,
+                        .lacp_key = port.config.lacp_key,
+                        .carrier_losses = port.watch.carrier_losses(),
+                        .domain = subsystems_.failure_domains->of(port.index)});
     return list;
 }
 

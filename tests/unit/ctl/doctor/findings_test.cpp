@@ -125,6 +125,14 @@ TEST(Findings, count_ports_that_another_aggregator_can_have) {
     EXPECT_THAT(found("fallback", "defaulted"), testing::Not(alone)) << "neither has one";
 }
 
+TEST(Findings, name_a_damped_port) {
+    auto readings = good_readings();
+    readings.state.ports[1].damping = DampingStatus{.penalty = 1500};
+    EXPECT_THAT(all_findings(readings), IsEmpty());
+    readings.state.ports[1].damping->suppressed = true;
+    EXPECT_THAT(seen(readings), ElementsAre("warning eth2"));
+}
+
 TEST(Findings, say_why_the_carrier_is_withheld) {
     auto readings = good_readings(2);
     readings.state.min_ports = 3;
