@@ -33,7 +33,7 @@ std::vector<WeighedPort> weigh(std::span<const BalancedPort> ports, bool aware) 
     for (const auto& port : ports) {
         if (!port.slot || port.slot.value > max_ports || (seen & bit(port.slot)) != 0) continue;
         seen |= bit(port.slot);
-        const double capacity = port.capacity > 0 ? port.capacity : usual;
+        const double capacity = port.weight > 0 ? port.weight : port.capacity > 0 ? port.capacity : usual;
         // On a fully loaded CPU the interrupt work runs in ksoftirqd, which gets half of the CPU.
         const double left_of_cpu = 1 - std::clamp(port.cpu_load, 0.0, 1.0) / 2;
         weighed.push_back({port, capacity * (aware ? left_of_cpu : 1)});
@@ -143,6 +143,18 @@ Placement PlacementDraft::placement() const {
     for (std::size_t bucket = 0; bucket < bucket_count; ++bucket)
         if (port(owners_[bucket]) != nullptr) result.planned[owners_[bucket].value] += bytes(bucket);
     return result;
+}
+
+void apply_weights(std::span<BalancedPort> ports) {
+    if (std::ranges::none_of(ports, [](const BalancedPort& port) { return port.weight > 0; })) return;
+    double unit = 0; // bytes/s; 0: not known
+    for (auto& port : ports) {
+        if (port.weight <= 0) port.weight = 1;
+        const double own = port.capacity / port.weight;
+        if (own > 0 && (unit <= 0 || own < unit)) unit = own;
+    }
+    for (auto& port : ports)
+        port.capacity = unit * port.weight;
 }
 
 Placement place(const BucketOwners& now, const BucketLoads& loads, std::span<const BalancedPort> ports,

@@ -19,7 +19,12 @@ struct BalancedPort {
     double capacity = 0;  ///< bytes/s; 0: unknown, counts as the mean of the known ones
     bool segments = true; ///< TSO is on
     double cpu_load = 0;  ///< of its interrupt CPU by other work, 0 to 1; at 1 the port has half its weight
+    double weight = 0;    ///< its share beside those of the others; 0: by the capacity
 };
+
+/// What the ports can carry in proportion to their weights, of which those without one have 1: none more than
+/// its link. Without any weight nothing changes.
+void apply_weights(std::span<BalancedPort> ports);
 
 struct BalancePolicy {
     /// Considers TSO and interrupt CPUs; otherwise only bytes and speed.

@@ -2,6 +2,7 @@
 #include "balance/buckets.h"
 
 #include <algorithm>
+#include <cmath>
 #include <tuple>
 
 namespace teamo {
@@ -23,14 +24,58 @@ Counts count(const BucketOwners& owners) {
     return counts;
 }
 
-/// The number of buckets for each slot: 256 / n, and one more for the slots with the most buckets now.
-Counts fair_shares(std::vector<Slot> slots, const Counts& now) {
-    std::ranges::stable_sort(slots, std::greater<>{}, [&now](Slot slot) { return now[slot.value]; });
-    Counts shares{};
-    const auto spare = bucket_count % slots.size();
-    for (std::size_t rank = 0; rank < slots.size(); ++rank)
-        shares[slots[rank].value] = bucket_count / slots.size() + (rank < spare ? 1 : 0);
+/// The number of buckets for each slot: its share, rounded down, and one more for those that lack most to
+/// their share, of equal ones for those with the most buckets now.
+Counts fair_shares(std::vector<Slot> slots, const Counts& now, const Weights& weights) {
+    std::uint64_t total = 0;
+    for (const auto slot : slots)
+        total += weights[slot.value];
+    if (total == 0) return {}; // there is no slot
+    Counts shares{}, lacks{};
+    std::size_t spare = bucket_count;
+    for (const auto slot : slots) {
+        const auto share = std::uint64_t{bucket_count} * weights[slot.value];
+        shares[slot.value] = static_cast<std::size_t>(share / total);
+        lacks[slot.value] = static_cast<std::size_t>(share % total);
+        spare -= shares[slot.value];
+    }
+    std::ranges::stable_sort(slots, std::greater<>{},
+                             [&](Slot slot) { return std::pair(lacks[slot.value], now[slot.value]); });
+    for (std::size_t rank = 0; rank < spare; ++rank)
+        ++shares[slots[rank].value];
+    for (const auto slot : slots)
+        if (shares[slot.value] == 0) {
+            --*std::ranges::max_element(shares);
+            shares[slot.value] = 1;
+        }
     return shares;
+}
+
+/// Roberts' sequence for six dimensions (x^7 = x + 1): the points that it makes of 0, 1, 2 … are spread
+/// evenly in all of them, so that the places of a bucket do not depend on one another.
+double spread(std::size_t number, std::size_t dimension) {
+    constexpr auto steps = [] {
+        std::array<double, max_ports> list{};
+        double step = 1;
+        for (auto& each : list) {
+            each = step;
+            step /= 1.1127756842787055;
+        }
+        return list;
+    }();
+    double whole = 0;
+    return std::modf(0.5 + static_cast<double>(number) * steps[dimension], &whole);
+}
+
+/// `share`: of the sum of the weights, 0 to 1.
+std::size_t choice_by(const std::vector<Slot>& slots, const Weights& weights, double share) {
+    double left = 0;
+    for (const auto slot : slots)
+        left += share * weights[slot.value];
+    std::size_t choice = 0;
+    while (choice + 1 < slots.size() && left >= weights[slots[choice].value])
+        left -= weights[slots[choice++].value];
+    return choice;
 }
 
 class SlotAssignment {
@@ -104,11 +149,11 @@ private:
 
 } // namespace
 
-BucketOwners assign_evenly(const BucketOwners& now, SlotSet slots) {
+BucketOwners assign_evenly(const BucketOwners& now, SlotSet slots, const Weights& weights) {
     const auto list = members(slots);
     if (list.empty()) return BucketOwners{};
 
-    const auto shares = fair_shares(list, count(now));
+    const auto shares = fair_shares(list, count(now), weights);
     Counts kept{};
     BucketOwners next{};
     // A slot above its share gives up its last buckets, so that it keeps one range.
@@ -133,12 +178,13 @@ BucketOwners assign_evenly(const BucketOwners& now, SlotSet slots) {
     return next;
 }
 
-BucketOwners settle(const BucketOwners& now, SlotSet known, SlotSet slots, bool measured) {
+BucketOwners settle(const BucketOwners& now, SlotSet known, SlotSet slots, bool measured,
+                    const Weights& weights) {
     const bool has_new_slot = (slots & ~known) != 0;
     const auto unowned = [slots](Slot owner) { return (slots & bit(owner)) == 0; };
     if (!has_new_slot && std::ranges::none_of(now, unowned)) return now;
     const auto list = members(slots);
-    if (has_new_slot || !measured || list.empty()) return assign_evenly(now, slots);
+    if (has_new_slot || !measured || list.empty()) return assign_evenly(now, slots, weights);
     BucketOwners next = now;
     auto slot = list.begin();
     for (auto& owner : next) {
@@ -149,9 +195,11 @@ BucketOwners settle(const BucketOwners& now, SlotSet known, SlotSet slots, bool 
     return next;
 }
 
-Buckets preferences(const BucketOwners& owners, SlotSet slots) {
+Buckets preferences(const BucketOwners& owners, SlotSet slots, const Weights& weights) {
     const auto list = members(slots);
     Buckets buckets{};
+    const bool by_weight = std::ranges::any_of(
+        list, [&](Slot slot) { return weights[slot.value] != weights[list.front().value]; });
     Counts seen{};
     for (std::size_t bucket = 0; bucket < bucket_count; ++bucket) {
         const auto owner = owners[bucket];
@@ -161,12 +209,15 @@ Buckets preferences(const BucketOwners& owners, SlotSet slots) {
         // The k-th bucket of an owner takes the others in turn for second place, which is exactly even. The
         // further places depend on those before, so that different ports do not fall back to the same third
         // one: whichever ports are down, the fullest of the rest has at most 1.11 times its share.
-        auto turn = seen[owner.value]++;
+        const auto number = seen[owner.value]++;
+        auto turn = number;
         std::size_t place = 0;
         buckets[bucket][place++] = owner;
         while (!others.empty()) {
             const auto choices = others.size();
-            const auto choice = others.begin() + static_cast<std::ptrdiff_t>(turn % choices);
+            const auto chosen =
+                by_weight ? choice_by(others, weights, spread(number, place)) : turn % choices;
+            const auto choice = others.begin() + static_cast<std::ptrdiff_t>(chosen);
             buckets[bucket][place] = *choice;
             turn = turn / choices + owner.value + std::size_t{3} * choice->value + place;
             others.erase(choice);

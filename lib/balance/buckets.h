@@ -15,19 +15,31 @@ namespace teamo {
 /// By bucket: the slot of its owner; Slot{0} if there are no ports.
 using BucketOwners = std::array<Slot, bucket_count>;
 
-/// Assigns the buckets evenly to `slots` (numbers differ by at most one) with as few moves as possible.
+/// By slot: its share beside those of the others (ports.PORT.weight); not 0.
+using Weights = std::array<std::uint32_t, max_ports + 1>;
+inline constexpr Weights equal_weights = [] {
+    Weights weights{};
+    weights.fill(1);
+    return weights;
+}();
+
+/// Assigns the buckets to `slots` in proportion to their weights, with as few moves as possible: the numbers
+/// differ by less than one from their shares, but each slot has a bucket.
 /// Without present owners each slot gets one contiguous range: the flow hash spreads arithmetic progressions
 /// of addresses evenly over ranges (lib/datapath/bpf/flow_hash.h).
-BucketOwners assign_evenly(const BucketOwners& now, SlotSet slots);
+BucketOwners assign_evenly(const BucketOwners& now, SlotSet slots, const Weights& weights = equal_weights);
 
 /// Changes owners only as far as a change of members requires: the buckets of a slot that left go to the
-/// others, and a new slot gets its share (assign_evenly). `known`: the members for which `now` was made.
+/// others, and a new slot gets its share (assign_evenly). `known`: the members for which `now` was made, with
+/// the weights that they have.
 /// `measured`: owners follow loads, so without a new slot only buckets without an owner move, in turn.
-BucketOwners settle(const BucketOwners& now, SlotSet known, SlotSet slots, bool measured);
+BucketOwners settle(const BucketOwners& now, SlotSet known, SlotSet slots, bool measured,
+                    const Weights& weights = equal_weights);
 
 /// The order of slots of each bucket: its owner first, then the next ports. The buckets of an owner use
-/// different orders of the other slots, so that its share is spread evenly whichever ports are down.
-Buckets preferences(const BucketOwners& owners, SlotSet slots);
+/// different orders of the other slots, so that its share is spread evenly, or by their weights, whichever
+/// ports are down.
+Buckets preferences(const BucketOwners& owners, SlotSet slots, const Weights& weights = equal_weights);
 
 /// A port and the CPUs that serve its interrupts; empty if they are not known.
 struct ServedPort {

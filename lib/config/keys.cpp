@@ -202,6 +202,10 @@ constexpr auto table = std::to_array<Key>({
      {.shape = integer, .fallback = 0, .range = u16, .used_by = lacp},
      "LACP key; only ports with the same key are aggregated. With 0 the key follows from the speed, so that "
      "ports of different speeds are not aggregated."},
+    {"ports.PORTIFNAME.weight",
+     {.shape = integer, .range = {1, 1000000}, .used_by = hashing, .wrong_shape = refused},
+     "Share of the hash buckets and of the load beside those of the other ports, of which those without a "
+     "weight have 1. Default: no port has one; buckets are shared evenly, and load by the speeds."},
     {"ports.PORTIFNAME.link_watch",
      {.shape = watches, .wrong_shape = refused},
      "Like link_watch, for this port, in addition to the link watches of the team."},

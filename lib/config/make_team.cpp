@@ -231,6 +231,7 @@ PortConfig port_of(const json::Value& value, const TeamConfig& team) {
                     .link_watches = watches_of(section),
                     .damping = damping_of(section),
                     .offload = offload_of(section.below("offload"), team.offload)};
+    if (section.written("weight") != nullptr) port.weight = section.integer("weight");
     if (!port.damping) port.damping = team.damping;
     port.link_watches.insert(port.link_watches.end(), team.link_watches.begin(), team.link_watches.end());
     if (port.link_watches.empty()) port.link_watches.emplace_back(EthtoolWatch{});

@@ -83,7 +83,8 @@ Found find_ports(const Links& links, const TeamConfig& config) {
             {.index = link->index,
              .slot = slot,
              .own_address = link->address,
-             .settings = {.prio = port.prio, .queue_id = port.queue_id.value_or(0), .user_linkup = {}}});
+             .settings = {.prio = port.prio, .queue_id = port.queue_id.value_or(0), .user_linkup = {}},
+             .weight = port.weight.value_or(1)});
         const auto queues = family ? family->read(link->index) : Result<NetdevQueues>(NetdevQueues{});
         const auto interrupts =
             read_port_interrupts(*link, queues.value_or(NetdevQueues{})).value_or(PortInterrupts{});

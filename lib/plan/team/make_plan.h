@@ -25,6 +25,7 @@ struct Member {
     SegmentLimits gso_max{};          ///< of its device
     bool segments = true;             ///< its TSO is on
     bool to_set_up = false;           ///< we set it down and must set it up again
+    std::uint32_t weight = 1;         ///< its share of the buckets beside those of the others
     bool waits = false;               ///< its watches delay a link that returns
     std::uint32_t carrier_losses = 0; ///< of its device
 };

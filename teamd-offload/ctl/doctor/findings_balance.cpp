@@ -4,6 +4,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <limits>
+
 namespace teamo::ctl {
 namespace {
 
@@ -18,16 +21,27 @@ struct Fullness {
     double of_team = 0;   ///< the team's utilisation: load by capacity
 };
 
+/// What a weight of 1 carries, so that no port carries more than its link; 0: no port has a weight.
+double unit_of(const TeamState& state) {
+    if (!has_weights(state)) return 0;
+    double unit = std::numeric_limits<double>::infinity();
+    for (const auto& port : state.ports)
+        if (port.link.speed)
+            unit = std::min(unit, *port.link.speed * bytes_per_megabit / port.weight.value_or(1));
+    return unit;
+}
+
 /// None if fewer than two ports transmit or a speed is not known.
 std::optional<Fullness> fullness_of(const Readings& readings) {
     Fullness fullness;
+    const auto unit = unit_of(readings.state);
     double load = 0, capacity = 0, most = 0;
     std::size_t ports = 0;
     for (const auto& port : readings.state.ports) {
         if (!port.transmits) continue;
         const auto* rate = find(readings.rates, port.name);
         if (rate == nullptr || !port.link.speed) return std::nullopt;
-        const auto speed = *port.link.speed * bytes_per_megabit;
+        const auto speed = unit > 0 ? unit * port.weight.value_or(1) : *port.link.speed * bytes_per_megabit;
         ++ports;
         load += *rate;
         capacity += speed;

@@ -117,8 +117,9 @@ void add_link(const Readings& readings, const PortStatus& port, Findings& findin
         findings.push_back({severity, port.name, std::move(what), std::move(fix)});
     };
     const auto* device = find(readings.devices, port.name);
-    // Balancing places loads by capacity, and can only guess that of a port without a speed.
-    const bool balanced = readings.state.balance && readings.state.balance->config.on;
+    // Balancing places loads by capacity, and can only guess that of a port without a speed or a weight.
+    const bool guesses =
+        readings.state.balance && readings.state.balance->config.on && !has_weights(readings.state);
     if (device != nullptr && !device->up)
         add(warning, "is administratively down", fmt::format("ip link set {} up", port.name));
     else if (!port.link.up)
@@ -127,7 +128,7 @@ void add_link(const Readings& readings, const PortStatus& port, Findings& findin
         add(warning, "has a link, but its link watches report it as down",
             fmt::format("teamoctl -v {} state", readings.state.name));
     else if (!port.link.speed)
-        add(balanced ? warning : note,
+        add(guesses ? warning : note,
             "its speed is unknown, so balancing can only guess its share, and doctor cannot check it",
             fmt::format("ethtool {0}  (only for a virtual device: ethtool -s {0} speed SPEED duplex full)",
                         port.name));

@@ -37,6 +37,10 @@ std::vector<const PortStatus*> carriers(const TeamState& state) {
     return list;
 }
 
+bool has_weights(const TeamState& state) {
+    return std::ranges::any_of(state.ports, [](const PortStatus& port) { return port.weight.has_value(); });
+}
+
 std::vector<const PortStatus*> carriers_without(const TeamState& state, std::string_view without) {
     auto list = carriers(state);
     std::erase_if(list, [&](const PortStatus* port) { return port->name == without; });

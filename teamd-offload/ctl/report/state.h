@@ -24,6 +24,8 @@ std::vector<std::string> names_of(const std::vector<const PortStatus*>& ports);
 
 /// The ports that transmit, and those that can take over.
 std::vector<const PortStatus*> carriers(const TeamState& state);
+/// Whether a port has a configured weight.
+bool has_weights(const TeamState& state);
 
 /// Those of carriers() that can carry without the port `without`. A port that lacks an offload or loses
 /// packets waits until no other port transmits. Another aggregator of LACP does not count: it carries only

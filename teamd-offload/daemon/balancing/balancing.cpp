@@ -149,11 +149,14 @@ bool Balancing::count() {
 void Balancing::place() {
     std::vector<BalancedPort> ports;
     for (const auto& port : ports_)
-        if (port.transmits)
-            ports.push_back({.slot = port.slot,
-                             .capacity = bytes_per_second(port.speed),
-                             .segments = port.segments,
-                             .cpu_load = cpus_.load(port.index)});
+        ports.push_back({.slot = port.slot,
+                         .capacity = bytes_per_second(port.speed),
+                         .segments = port.segments,
+                         .cpu_load = cpus_.load(port.index),
+                         .weight = static_cast<double>(port.weight.value_or(0))});
+    apply_weights(ports);
+    std::erase_if(ports,
+                  [this](const BalancedPort& port) { return (tables_.transmit & bit(port.slot)) == 0; });
     if (ports.size() < 2) return;
     const auto now = Clock::now();
     std::erase_if(resting_, [now](const auto& entry) { return entry.second <= now; });

@@ -27,7 +27,8 @@ public:
         Slot slot;
         std::string name;
         std::uint32_t speed = 0; ///< Mbit/s; 0 unknown
-        bool segments = true;    ///< TSO is on
+        std::optional<std::uint32_t> weight{};
+        bool segments = true; ///< TSO is on
         bool transmits = false;
     };
     static Result<std::unique_ptr<Balancing>> make(TeamContext& context, const PortCpus& cpus);

@@ -28,6 +28,16 @@ std::vector<std::string> ignored_settings(const Configuration& configuration) {
     if (balance != nullptr && balance->tx_balancer && has(hash_fields_of(runner), HashField::cpu))
         list.emplace_back(
             "/runner/tx_balancer: has no effect with \"cpu\" in tx_hash: the sending CPU decides");
+    for (const auto& [name, port] : configuration.team.ports) {
+        if (!port.weight) continue;
+        if (hash_fields_of(runner) == 0)
+            list.push_back(
+                fmt::format("/ports/{}/weight: has no effect with the runner {}, which has no buckets", name,
+                            name_of(runner)));
+        else if (has(hash_fields_of(runner), HashField::cpu))
+            list.push_back(fmt::format(
+                "/ports/{}/weight: has no effect with \"cpu\" in tx_hash: the sending CPU decides", name));
+    }
     return list;
 }
 

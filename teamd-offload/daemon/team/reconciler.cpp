@@ -211,6 +211,7 @@ Member Reconciler::member(const TeamPort& port, const Link& team) const {
             .gso_max = link == nullptr ? SegmentLimits{} : link->gso_max,
             .segments = features.active.contains(tso),
             .to_set_up = was != nullptr && was->taken_down,
+            .weight = port.config.weight.value_or(1),
             .waits = ports_.waits(port),
             .carrier_losses = port.watch.carrier_losses()};
 }
@@ -248,6 +249,10 @@ TeamPlan Reconciler::plan(const Link& team) const {
                     .carrier_set = changes_.carrier_set()};
     for (std::uint8_t slot = 1; slot <= max_ports; ++slot)
         if (tables_.ports[slot]) input.known |= bit(Slot{slot});
+    for (const auto& port : ports_.all())
+        if (const auto* was = context_.journal.port(port.index);
+            was != nullptr && was->weight != port.config.weight.value_or(1))
+            input.known &= static_cast<SlotSet>(~bit(port.slot));
     input.measured = config.balance.on;
     input.tables.inner = context_.device.inner;
     input.tables.leaving = subsystems_.balancing->leaving();
@@ -309,6 +314,8 @@ void Reconciler::apply(const TeamPlan& plan) {
     tables_ = plan.tables;
     context_.journal.edit().owners = plan.owners;
     context_.journal.edit().leaving = plan.tables.leaving;
+    for (const auto& port : ports_.all())
+        if (auto* entry = context_.journal.port(port.index)) entry->weight = port.config.weight.value_or(1);
     const auto* backup = std::get_if<ActiveBackup>(&runner_);
     context_.journal.edit().active = decision_.active;
     context_.journal.edit().active_by_hand = backup != nullptr && backup->is_by_hand();

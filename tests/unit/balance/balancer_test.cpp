@@ -383,5 +383,39 @@ TEST(Balancer, does_not_depend_on_order_of_ports) {
     EXPECT_EQ(setting.placed().moves, one.moves);
 }
 
+TEST(Balancer, shares_load_by_weight) {
+    Setting setting(alike(3));
+    setting.ports[0].weight = 2;
+    apply_weights(setting.ports);
+    setting.many(120, 1, 1e6);
+    const auto placement = setting.placed();
+    EXPECT_NEAR(placement.planned[1], 60e6, 3e6);
+    EXPECT_NEAR(placement.planned[2], 30e6, 3e6);
+    EXPECT_NEAR(placement.planned[3], 30e6, 3e6);
+}
+
+TEST(Weights, give_no_port_more_than_its_link) {
+    std::vector<BalancedPort> ports{port(1, 10 * gigabit), port(2, gigabit), port(3, 0)};
+    const auto before = ports;
+    apply_weights(ports);
+    for (std::size_t number = 0; number < 3; ++number) // without a weight nothing changes
+        EXPECT_EQ(ports[number].capacity, before[number].capacity);
+    ports[0].weight = 4;
+    apply_weights(ports);
+    EXPECT_DOUBLE_EQ(ports[0].capacity, 4 * gigabit);
+    EXPECT_DOUBLE_EQ(ports[1].capacity, gigabit);
+    EXPECT_DOUBLE_EQ(ports[2].capacity, gigabit) << "its speed is not known";
+    EXPECT_DOUBLE_EQ(ports[1].weight, 1);
+}
+
+TEST(Weights, count_where_no_speed_is_known) {
+    Setting setting({port(1, 0), port(2, 0)});
+    setting.ports[0].weight = 3;
+    apply_weights(setting.ports);
+    EXPECT_EQ(setting.ports[0].capacity, 0);
+    setting.many(100, 2, 1e6);
+    EXPECT_NEAR(setting.placed().planned[1], 75e6, 4e6);
+}
+
 } // namespace
 } // namespace teamo

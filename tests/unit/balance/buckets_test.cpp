@@ -64,6 +64,47 @@ TEST(BucketOwners, gives_ports_equal_shares_within_one) {
         EXPECT_LE(spread(shares(assign_evenly(BucketOwners{}, set)), set), 1U) << set;
 }
 
+Weights weighing(std::initializer_list<std::uint32_t> list) {
+    auto weights = equal_weights;
+    std::ranges::copy(list, weights.begin() + 1);
+    return weights;
+}
+
+TEST(BucketOwners, gives_ports_shares_by_weight) {
+    const auto set = slots({1, 2, 3});
+    using Shares = std::array<std::size_t, max_ports + 1>;
+    EXPECT_EQ(shares(assign_evenly({}, set, weighing({2, 1, 1}))), (Shares{0, 128, 64, 64}));
+    EXPECT_EQ(shares(assign_evenly({}, set, weighing({10, 10, 1}))), (Shares{0, 122, 122, 12}));
+    EXPECT_EQ(shares(assign_evenly({}, set, weighing({100'000, 1, 1}))), (Shares{0, 254, 1, 1}))
+        << "each port has a bucket";
+    EXPECT_EQ(assign_evenly({}, set, weighing({7, 7, 7})), assign_evenly({}, set));
+}
+
+TEST(BucketOwners, moves_only_the_difference_after_a_change_of_a_weight) {
+    const auto set = slots({1, 2, 3, 4});
+    const auto before = assign_evenly({}, set);
+    const auto after = settle(before, set & ~bit(Slot{2}), set, /*measured=*/false, weighing({1, 5, 1, 1}));
+    EXPECT_EQ(shares(after), (std::array<std::size_t, max_ports + 1>{0, 32, 160, 32, 32}));
+    EXPECT_EQ(moved(before, after), 96U);
+}
+
+TEST(NextPorts, spreads_buckets_of_lost_ports_by_weight) {
+    const auto set = slots({1, 2, 3, 4, 5});
+    const auto weights = weighing({1, 2, 4, 8, 10});
+    const auto buckets = preferences(assign_evenly({}, set, weights), set, weights);
+    for (SlotSet live = 2; live < 64; live += 2) {
+        std::uint32_t total = 0;
+        for (std::uint8_t slot = 1; slot <= 5; ++slot)
+            if ((live & bit(Slot{slot})) != 0) total += weights[slot];
+        const auto counts = loads(buckets, live);
+        for (std::uint8_t slot = 1; slot <= 5; ++slot) {
+            if ((live & bit(Slot{slot})) == 0) continue;
+            EXPECT_NEAR(static_cast<double>(counts[slot]), 256.0 * weights[slot] / total, 14)
+                << "live " << live << ", slot " << int{slot};
+        }
+    }
+}
+
 TEST(BucketOwners, keeps_owners_if_ports_stay) {
     const auto owners = assign_evenly(BucketOwners{}, slots({1, 3, 7}));
     EXPECT_EQ(assign_evenly(owners, slots({1, 3, 7})), owners);

@@ -83,6 +83,7 @@ TEST(ConfigKeys, has_same_defaults_as_model) {
         {"link_watch.damping.suppress", fmt::to_string(DampingConfig{}.suppress)},
         {"link_watch.damping.reuse", fmt::to_string(DampingConfig{}.reuse)},
         {"link_watch.damping.max_suppress", fmt::to_string(DampingConfig{}.max_suppress.count())},
+        {"ports.PORTIFNAME.weight", ""},
     };
     for (const auto& [path, text] : defaults)
         EXPECT_EQ(config::text_of(config::find_key(path)->rules.fallback), text) << path;

@@ -118,6 +118,12 @@ TEST(ConfigReader, takes_the_damping_of_the_first_watch_that_has_one) {
                                                            .max_suppress = milliseconds{9000}}));
 }
 
+TEST(ConfigReader, reads_weights) {
+    const auto read = team(R"({"runner": {"name": "lacp"}, "ports": {"eth1": {"weight": 40}, "eth2": {}}})");
+    EXPECT_EQ(read.ports[0].second.weight, 40U);
+    EXPECT_EQ(read.ports[1].second.weight, std::nullopt);
+}
+
 TEST(ConfigReader, reads_every_aggregator_policy) {
     const std::pair<const char*, AggSelectPolicy> policies[] = {
         {"lacp_prio", AggSelectPolicy::lacp_prio},

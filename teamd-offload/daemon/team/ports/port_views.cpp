@@ -64,6 +64,7 @@ std::vector<Balancing::Port> PortSet::balanced_ports(const Tables& tables) const
                         .slot = port.slot,
                         .name = port.name,
                         .speed = port.modes.speed.value_or(0),
+                        .weight = port.config.weight,
                         .segments = subsystems_.offloads->features(port.index).active.contains(tso),
                         .transmits = (tables.transmit & bit(port.slot)) != 0});
     return list;

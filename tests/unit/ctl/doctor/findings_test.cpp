@@ -145,6 +145,15 @@ TEST(Findings, say_why_the_carrier_is_withheld) {
     EXPECT_THAT(text_of("team0", all_findings(readings)), Not(HasSubstr("min_ports")));
 }
 
+TEST(Findings, compare_loads_by_weight) {
+    auto readings = good_readings(2);
+    readings.rates["eth1"] = 80e6;
+    readings.rates["eth2"] = 40e6;
+    EXPECT_THAT(seen(readings), ElementsAre("warning eth1"));
+    readings.state.ports[0].weight = 2;
+    EXPECT_THAT(all_findings(readings), IsEmpty());
+}
+
 TEST(Findings, note_that_the_datapath_does_not_see_links) {
     auto readings = good_readings(2);
     readings.state.link_sight = {.sees = false, .reason = "the kernel refuses it"};

@@ -126,6 +126,15 @@ TEST(TeamPlan, has_a_carrier_from_min_ports_on) {
     EXPECT_FALSE(make_plan(input, none).carrier);
 }
 
+TEST(TeamPlan, shares_buckets_by_weight) {
+    const Case one{.runner = LoadBalanceRunner{}};
+    auto input = one.input();
+    input.members[0].weight = 3;
+    const auto plan = make_plan(input, both);
+    EXPECT_EQ(std::ranges::count(plan.owners, Slot{1}), 192);
+    EXPECT_EQ(std::ranges::count(plan.owners, Slot{2}), 64);
+}
+
 TEST(TeamPlan, has_no_carrier_if_no_port_carries) {
     EXPECT_FALSE(make_plan(Case{.runner = LoadBalanceRunner{}}.input(), none).carrier);
 }
