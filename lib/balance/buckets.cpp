@@ -195,8 +195,8 @@ BucketOwners settle(const BucketOwners& now, SlotSet known, SlotSet slots, bool 
     return next;
 }
 
-Buckets preferences(const BucketOwners& owners, SlotSet slots, const Weights& weights) {
-    const auto list = members(slots);
+Buckets preferences(const BucketOwners& owners, SlotSet slots, const Weights& weights, SlotSet last) {
+    const auto list = members(slots), after = members(last);
     Buckets buckets{};
     const bool by_weight = std::ranges::any_of(
         list, [&](Slot slot) { return weights[slot.value] != weights[list.front().value]; });
@@ -223,6 +223,7 @@ Buckets preferences(const BucketOwners& owners, SlotSet slots, const Weights& we
             others.erase(choice);
             ++place;
         }
+        std::ranges::copy(after, buckets[bucket].begin() + static_cast<std::ptrdiff_t>(place));
     }
     return buckets;
 }

@@ -38,8 +38,9 @@ BucketOwners settle(const BucketOwners& now, SlotSet known, SlotSet slots, bool 
 
 /// The order of slots of each bucket: its owner first, then the next ports. The buckets of an owner use
 /// different orders of the other slots, so that its share is spread evenly, or by their weights, whichever
-/// ports are down.
-Buckets preferences(const BucketOwners& owners, SlotSet slots, const Weights& weights = equal_weights);
+/// ports are down. `last`: slots that come after all of them.
+Buckets preferences(const BucketOwners& owners, SlotSet slots, const Weights& weights = equal_weights,
+                    SlotSet last = 0);
 
 /// A port and the CPUs that serve its interrupts; empty if they are not known.
 struct ServedPort {

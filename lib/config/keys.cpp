@@ -206,6 +206,9 @@ constexpr auto table = std::to_array<Key>({
      {.shape = integer, .range = {1, 1000000}, .used_by = hashing, .wrong_shape = refused},
      "Share of the hash buckets and of the load beside those of the other ports, of which those without a "
      "weight have 1. Default: no port has one; buckets are shared evenly, and load by the speeds."},
+    {"ports.PORTIFNAME.drain",
+     {.shape = boolean, .fallback = false, .wrong_shape = refused},
+     "Take all traffic off this port while another port can carry it, so that its cable can be pulled."},
     {"ports.PORTIFNAME.link_watch",
      {.shape = watches, .wrong_shape = refused},
      "Like link_watch, for this port, in addition to the link watches of the team."},

@@ -228,6 +228,7 @@ PortConfig port_of(const json::Value& value, const TeamConfig& team) {
                     .sticky = section.boolean("sticky"),
                     .lacp_prio = section.integer<std::uint16_t>("lacp_prio"),
                     .lacp_key = section.integer<std::uint16_t>("lacp_key"),
+                    .drain = section.boolean("drain"),
                     .link_watches = watches_of(section),
                     .damping = damping_of(section),
                     .offload = offload_of(section.below("offload"), team.offload)};

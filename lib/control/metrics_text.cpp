@@ -53,6 +53,7 @@ constexpr auto families = std::to_array<Family>({
      "datapath.counters.rx_bytes"},
     {"port_receive_dropped_total", "counter", "Received packets that were dropped", "ports",
      "datapath.counters.rx_dropped"},
+    {"port_drained", "gauge", "Whether the port is drained, or is about to be", "ports", "drain.wanted"},
     {"port_retransmitted_ratio", "gauge", "TCP segments of the port that were sent again", "ports",
      "loss.retransmitted_ppm", From::parts_per_million},
     {"port_loses_packets", "gauge", "Whether the port loses packets although its link is up", "ports",

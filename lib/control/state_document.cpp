@@ -177,6 +177,15 @@ constexpr auto damping_fields = [](auto field, auto& damping) {
     field("suppressed", damping.suppressed);
 };
 
+constexpr auto drain_fields = [](auto field, auto& drain) {
+    field("by_hand", drain.by_hand);
+    field("forced", drain.forced);
+    field.name("phase", drain.phase);
+    field("received_per_second", drain.received);
+    field.write_only("waits_because", teamo::text_of(drain));
+    field.write_only("wanted", drain.phase != DrainPhase::none);
+};
+
 constexpr auto switch_fields = [](auto field, auto& at) {
     field("id", at.id);
     field("name", at.name);
@@ -194,6 +203,7 @@ constexpr auto domain_fields = [](auto field, auto& domain) {
 constexpr auto port_fields = [](auto field, auto& port) {
     field.object("damping", port.damping, damping_fields);
     field.object("datapath", port, port_datapath_fields);
+    field.object("drain", port.drain, drain_fields);
     field.object("failure_domain", port.domain, domain_fields);
     field.object("ifinfo", port, ifinfo_fields);
     field.object("link", port.link, link_fields);

@@ -121,6 +121,8 @@ constexpr std::array table{
     method<PortChannelMemberClearStats, &PortChannelMemberClearStats::port>("PortChannelMemberClearStats"),
     with_result(method<ConfigReload, &ConfigReload::file, &ConfigReload::text, &ConfigReload::dry_run>(
         "ConfigReload")),
+    method<DrainPort, &DrainPort::port, &DrainPort::forced>("PortDrain"),
+    method<UndrainPort, &UndrainPort::port>("PortUndrain"),
     method<BalanceMove, &BalanceMove::bucket, &BalanceMove::port, &BalanceMove::time>("BalanceMove"),
     method<BalanceFreeze, &BalanceFreeze::frozen>("BalanceFreeze"),
     method<OffloadTry, &OffloadTry::port, &OffloadTry::state>("OffloadTry"),

@@ -71,6 +71,17 @@ struct ConfigReload {
     bool dry_run = false;
     bool operator==(const ConfigReload&) const = default;
 };
+/// Takes traffic off a port, so that its cable can be pulled; `forced`: also off the last one that carries.
+/// The state tells how far it is.
+struct DrainPort {
+    std::string port;
+    bool forced = false;
+    bool operator==(const DrainPort&) const = default;
+};
+struct UndrainPort {
+    std::string port;
+    bool operator==(const UndrainPort&) const = default;
+};
 enum class MoveTime : std::uint8_t { gap, now };
 constexpr const char* name_of(MoveTime time) { return time == MoveTime::now ? "now" : "gap"; }
 /// Moves a hash bucket to a port: now, or in a gap of its traffic.
@@ -116,11 +127,11 @@ struct WorkersManage {
 };
 /// Of the process that runs all teams: it leaves the team as it is, for a process that runs this team alone.
 struct HandOver : NoArguments {};
-using Request =
-    std::variant<PortAdd, PortRemove, PortConfigUpdate, PortConfigDump, ConfigDump, ConfigDumpActual,
-                 StateDump, StateItemValueGet, StateItemValueSet, PortChannelClearStats,
-                 PortChannelMemberClearStats, ConfigReload, BalanceMove, BalanceFreeze, OffloadTry,
-                 InterruptsPlan, InterruptsManage, WorkersBind, WorkersRelease, WorkersManage, HandOver>;
+using Request = std::variant<PortAdd, PortRemove, PortConfigUpdate, PortConfigDump, ConfigDump,
+                             ConfigDumpActual, StateDump, StateItemValueGet, StateItemValueSet,
+                             PortChannelClearStats, PortChannelMemberClearStats, ConfigReload, DrainPort,
+                             UndrainPort, BalanceMove, BalanceFreeze, OffloadTry, InterruptsPlan,
+                             InterruptsManage, WorkersBind, WorkersRelease, WorkersManage, HandOver>;
 
 /// What a client may do; each includes those before it.
 enum class Permission : std::uint8_t { none, read, change };

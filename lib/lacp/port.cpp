@@ -73,6 +73,7 @@ std::string sentence_for(NotSelected why, bool answered) {
     case NotSelected::waiting: return "it waits for other ports that may join";
     case NotSelected::out_of_sync: return "its partner has not selected this link (no synchronization)";
     case NotSelected::held: return "its link watch is down: no answer from the far side";
+    case NotSelected::drained: return "it is drained";
     case NotSelected::not_collecting: return "its partner does not receive on this link yet";
     }
     return {};

@@ -15,7 +15,10 @@ struct Link {
     std::uint16_t number = 0; ///< 1 or more; the same after a restart
     bool up = false;          ///< it has a link, and the team is up
     bool held = false;        ///< must not distribute; with coupled control the link is then not up
-    std::uint32_t speed = 0;  ///< Mbit/s; 0: unknown
+    /// Silent: must not distribute. Out: the partner hears that the port does not collect either, so that it
+    /// stops; what arrives until then is still received.
+    DrainPhase drain = DrainPhase::none;
+    std::uint32_t speed = 0; ///< Mbit/s; 0: unknown
     Duplex duplex = Duplex::unknown;
     std::uint16_t priority = 255; ///< lacp_prio; lower is better
     std::uint16_t key = 0;        ///< lacp_key; 0: by the speed

@@ -53,7 +53,8 @@ std::vector<Aggregator> aggregators_of(std::span<const Port> ports, Clock::time_
     for (const auto& port : ports) {
         const auto state = port.receive.state();
         const bool has_partner = state == ReceiveState::current || state == ReceiveState::expired;
-        if (!port.variables.port_enabled || !port.answered || !has_partner) continue;
+        if (!port.variables.port_enabled || !port.answered || !has_partner || is_out(port.link.drain))
+            continue;
         auto& one = found[port.lag()];
         const auto rank = port.rank();
         if (one.lead == nullptr || rank < one.rank) {

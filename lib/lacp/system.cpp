@@ -35,7 +35,7 @@ void System::set_link(Port& port, const Link& wanted, Clock::time_point now) {
     auto link = wanted;
     // Coupled: the partner must not send either, because what it sends would be dropped.
     if (link.held && settings_.control == MuxControl::coupled) link.up = false;
-    variables.held = link.held;
+    variables.held = link.held || is_silent(link.drain);
     if (link.up && variables.port_enabled && link.losses != port.link.losses) {
         // Lost and back since the last call.
         auto lost = link;
@@ -219,6 +219,7 @@ void System::choose_fallback() {
     const Port* best = nullptr;
     for (const auto& port : ports_) {
         if (!port.variables.port_enabled || port.receive.state() != ReceiveState::defaulted) continue;
+        if (is_out(port.link.drain)) continue;
         if (settings_.fallback == LacpFallback::all_ports) fallback_.push_back(port.link.port);
         const auto rank = [&](const Port& one) {
             const bool is_in_use = std::ranges::find(before, one.link.port) != before.end();
@@ -235,8 +236,12 @@ void System::note_carrying() {
     std::erase_if(now.distributing, [this](IfIndex port) { return find(port)->variables.held; });
     if (now.distributing.empty()) now.distributing = fallback_;
     for (const auto& port : ports_) {
-        if (port.variables.actor.is(StateBit::collecting)) now.collecting.push_back(port.link.port);
-        if (port.variables.actor.is(StateBit::distributing)) now.distributing.push_back(port.link.port);
+        const auto& actor = port.variables.actor;
+        const auto drain = port.link.drain;
+        if (actor.is(StateBit::collecting) || (is_out(drain) && port.variables.port_enabled))
+            now.collecting.push_back(port.link.port);
+        // With coupled control the bits change together.
+        if (actor.is(StateBit::distributing) && !is_silent(drain)) now.distributing.push_back(port.link.port);
     }
     carrying_ = std::move(now);
 }
@@ -315,10 +320,17 @@ bool System::choose(IfIndex index) {
     return true;
 }
 
+bool System::partner_sends(IfIndex index) const {
+    const auto* port = find(index);
+    return port != nullptr && port->variables.port_enabled && port->is_current() &&
+           port->variables.partner.is(StateBit::distributing);
+}
+
 NotSelected System::why_not(const Port& port) const {
     using enum NotSelected;
     const auto& variables = port.variables;
     if (!variables.port_enabled) return port.link.held ? held : no_link;
+    if (is_silent(port.link.drain)) return drained;
     if (!port.answered && port.last_looped) return looped;
     if (!port.answered && port.receive.state() == ReceiveState::expired) return no_answer_yet;
     if (!port.answered || !port.is_current()) return partner_silent;

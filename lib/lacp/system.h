@@ -65,6 +65,8 @@ public:
     bool choose(IfIndex port);
 
     bool has(IfIndex port) const { return find(port) != nullptr; }
+    /// Whether the port's partner says that it distributes.
+    bool partner_sends(IfIndex port) const;
     PortStatus status(IfIndex port, Clock::time_point now) const;
     PortMemory memory(IfIndex port) const;
     /// Of one port, or of all.

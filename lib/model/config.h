@@ -210,6 +210,7 @@ struct PortConfig {
     std::int32_t prio = 0; ///< higher is preferred
     bool sticky = false;   ///< stays active when a better port comes up
     std::uint16_t lacp_prio = 255, lacp_key = 0;
+    bool drain = false; ///< carries nothing while another port can
     /// The port's own watches first, then the team's, as teamd instantiates them; never empty (ethtool).
     std::vector<LinkWatch> link_watches{EthtoolWatch{}};
     std::optional<DampingConfig> damping{}; ///< of the first of its watches that has one

@@ -91,6 +91,7 @@ enum class NotSelected : std::uint8_t {
     out_of_sync,    ///< the partner has not selected this link
     not_collecting, ///< the partner does not collect yet
     held,           ///< another link watch than ethtool is down
+    drained,        ///< the administrator takes it out of use
 };
 
 /// What the kernel's bonding tells of its own LACP (mode 802.3ad; IFLA_BOND_AD_*).

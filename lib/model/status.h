@@ -7,6 +7,7 @@
 #include "model/balance.h"
 #include "model/config.h"
 #include "model/damping.h"
+#include "model/drain.h"
 #include "model/failure_domain.h"
 #include "model/guard.h"
 #include "model/interrupts.h"
@@ -79,6 +80,7 @@ struct PortStatus {
     LossStatus loss{};
     std::optional<DampingStatus> damping{};
     std::optional<std::uint32_t> weight{}; ///< as configured
+    DrainStatus drain{};
     FailureDomain domain{};
     bool operator==(const PortStatus&) const = default;
 };

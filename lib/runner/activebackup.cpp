@@ -16,14 +16,16 @@ const Candidate* find(std::span<const Candidate> ports, std::optional<IfIndex> p
 }
 
 auto rank(const Candidate& port) {
-    return std::tuple(!port.last, port.prio, port.speed, port.duplex == Duplex::full);
+    return std::tuple(!is_silent(port.drain), !port.last, port.prio, port.speed, port.duplex == Duplex::full);
 }
 
-/// What is learned about switches is no change of the ports.
+/// What is learned about switches is no change of the ports, nor is it how far a port is drained.
 std::vector<Candidate> without_domains(std::span<const Candidate> ports) {
     std::vector<Candidate> list(ports.begin(), ports.end());
-    for (auto& port : list)
+    for (auto& port : list) {
         port.domain = {};
+        if (is_silent(port.drain)) port.drain = DrainPhase::drained;
+    }
     return list;
 }
 
@@ -77,7 +79,8 @@ Decision ActiveBackup::step(std::span<const Candidate> ports) {
     if (!by_hand) chosen_among_.clear();
 
     if (current != nullptr) domain_ = current->domain;
-    const bool stays = current != nullptr && current->up && ((current->sticky && !current->last) || by_hand);
+    const bool stays = current != nullptr && current->up &&
+                       ((current->sticky && !current->last && !is_silent(current->drain)) || by_hand);
     const auto* next = stays ? current : best(ports, current);
     if (next != current) {
         const bool was_lost = current == nullptr || !current->up;
@@ -92,6 +95,10 @@ Decision ActiveBackup::step(std::span<const Candidate> ports) {
     if (active_) {
         decision.transmit = {*active_};
         decision.receive = {*active_};
+        // What neighbours have sent to it before they learned of the change.
+        for (const auto& port : ports)
+            if (port.drain == DrainPhase::emptying && port.port != *active_)
+                decision.receive.push_back(port.port);
         auto others = usable(ports);
         std::erase_if(others, [this](const Candidate& port) { return port.port == *active_; });
         std::ranges::stable_sort(others, order_away_from(domain_));

@@ -10,13 +10,17 @@
 namespace teamo {
 namespace {
 
-/// By the ports that `can_send`; those that are `last` stand by while there is another one.
+/// The lower the better.
+int reluctance(const Candidate& port) { return is_silent(port.drain) ? 2 : port.last ? 1 : 0; }
+
+/// By the ports that `can_send` and are wanted most; the others stand by.
 void send_by(std::span<const Candidate> ports, auto can_send, Decision& decision) {
-    const bool wanted = std::ranges::any_of(
-        ports, [&](const Candidate& port) { return std::invoke(can_send, port) && !port.last; });
-    for (const auto& port : ports)
-        if (std::invoke(can_send, port))
-            (port.last && wanted ? decision.standby : decision.transmit).push_back(port.port);
+    std::vector<Candidate> able;
+    std::ranges::copy_if(ports, std::back_inserter(able), can_send);
+    std::ranges::stable_sort(able, {}, reluctance);
+    for (const auto& port : able)
+        (reluctance(port) == reluctance(able.front()) ? decision.transmit : decision.standby)
+            .push_back(port.port);
 }
 
 Lacp make_lacp(const LacpRunner& config, const RunnerStart& start) {
@@ -35,13 +39,14 @@ Decision AllPorts::step(std::span<const Candidate> ports) {
     return decision;
 }
 
-Decision Lacp::step(std::span<const Candidate> ports, Clock::time_point now) {
+void Lacp::update(std::span<const Candidate> ports, Clock::time_point now) {
     std::vector<lacp::Link> links;
     for (const auto& port : ports)
         links.push_back({.port = port.port,
                          .number = port.slot.value,
                          .up = port.up,
                          .held = port.held,
+                         .drain = others_carry_ || port.drain_forced ? port.drain : DrainPhase::none,
                          .speed = port.speed,
                          .duplex = port.duplex,
                          .priority = port.lacp_prio,
@@ -50,15 +55,26 @@ Decision Lacp::step(std::span<const Candidate> ports, Clock::time_point now) {
                          .sticky = port.sticky,
                          .losses = port.carrier_losses});
     system_.update(links, now);
+}
 
+/// A drained port negotiates again when no other one distributes.
+Decision Lacp::step(std::span<const Candidate> ports, Clock::time_point now) {
+    update(ports, now);
     const auto& carrying = system_.carrying();
-    const auto distributes = [&](const Candidate& port) {
+    const auto distributes = [&carrying](const Candidate& port) {
         return std::ranges::find(carrying.distributing, port.port) != carrying.distributing.end();
     };
+    const bool others_do = std::ranges::any_of(
+        ports, [&](const Candidate& port) { return port.drain == DrainPhase::none && distributes(port); });
+    if (std::exchange(others_carry_, others_do) != others_do) update(ports, now);
     Decision decision;
     decision.receive = carrying.collecting;
     decision.falls_back = carrying.falls_back;
     send_by(ports, distributes, decision);
+    // So that the team driver receives by it too: it does so by ports that transmit or stand by.
+    for (const auto& port : ports)
+        if (others_carry_ && port.up && is_silent(port.drain) && !port.drain_forced && !distributes(port))
+            decision.standby.push_back(port.port);
     return decision;
 }
 

@@ -24,6 +24,9 @@ struct Candidate {
     bool sticky = false;
     std::uint32_t speed = 0; ///< Mbit/s; 0 is unknown
     Duplex duplex = Duplex::unknown;
+    DrainPhase drain =
+        DrainPhase::none;      ///< silent: use it only if no other port is up, also none that is `last`
+    bool drain_forced = false; ///< then not even so; lacp: others see it as not up
     bool last = false; ///< use it only if no other port is up: it lacks an offload ("lacking": "demote"), or
                        ///< loses packets (link watch "loss")
     Slot slot{};
@@ -55,17 +58,18 @@ struct Decision {
     bool operator==(const Decision&) const = default;
 };
 
-/// Every port that is up sends; those that are `last` only if no other port is up. Received packets are
-/// delivered from every port.
+/// Every port that is up sends; those that are `last` only if no other port is up, and one that is drained
+/// only if there is none of these either. Received packets are delivered from every port.
 class AllPorts {
 public:
     static Decision step(std::span<const Candidate> ports);
 };
 
-/// One port is active, the others wait (teamd_runner_activebackup.c). The best port is not `last`, then has
-/// the highest prio, then is the fastest, then has full duplex. teamd combines these with "or", so that a
-/// fast port of low prio wins. Of equal ports the one that shares least with the port that was lost becomes
-/// active (docs/adr/0030), so that a switch or a card that fails takes one change and not two.
+/// One port is active, the others wait (teamd_runner_activebackup.c). The best port is not drained, then not
+/// `last`, then has the highest prio, then is the fastest, then has full duplex. teamd combines these with
+/// "or", so that a fast port of low prio wins. Of equal ports the one that shares least with the port that
+/// was lost becomes active (docs/adr/0030), so that a switch or a card that fails takes one change and not
+/// two.
 class ActiveBackup {
 public:
     /// `active`: the active port of an earlier daemon; `by_hand`: made active by command then.
@@ -102,7 +106,10 @@ public:
     lacp::System& system() { return system_; }
 
 private:
+    void update(std::span<const Candidate> ports, Clock::time_point now);
+
     lacp::System system_;
+    bool others_carry_ = true; ///< ports that are not drained
 };
 
 using Runner = std::variant<AllPorts, ActiveBackup, Lacp>;

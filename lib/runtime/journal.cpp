@@ -64,6 +64,12 @@ constexpr auto damping_fields = [](auto field, auto& damping) {
     field("suppressed_since", damping.suppressed_since);
 };
 
+constexpr auto drain_fields = [](auto field, auto& drain) {
+    field("by_hand", drain.by_hand);
+    field("forced", drain.forced);
+    field.name("phase", drain.phase);
+};
+
 constexpr auto port_fields = [](auto field, auto& port) {
     field("ifindex", port.index);
     field("slot", port.slot);
@@ -83,6 +89,7 @@ constexpr auto port_fields = [](auto field, auto& port) {
     field("enslaved", port.enslaved);
     field.object("damping", port.damping, damping_fields);
     field("weight", port.weight);
+    field.object("drain", port.drain, drain_fields);
     field.object("lacp", port.lacp, memory_fields);
     const bool has_index = port.state == PortState::away || port.index;
     field.require(has_index && port.slot && port.slot.value <= max_ports, "invalid port");

@@ -10,6 +10,7 @@
 #include "base/result.h"
 #include "kernel/netlink/addresses.h"
 #include "model/damping.h"
+#include "model/drain.h"
 #include "model/interrupts.h"
 #include "model/lacp.h"
 #include "model/observation.h"
@@ -63,7 +64,8 @@ struct PortBefore {
     bool enslaved = false;   ///< was a port of the kernel's team or bond, which restores address and MTU
     std::optional<DampingMemory> damping{};
     std::uint32_t weight = 1; ///< with which it has its buckets
-    lacp::PortMemory lacp{};  ///< a partner without an identity: there is none
+    PortDrain drain{};
+    lacp::PortMemory lacp{}; ///< a partner without an identity: there is none
     bool operator==(const PortBefore&) const = default;
 };
 

@@ -39,7 +39,7 @@ _teamoctl() {
         word=${COMP_WORDS[index]}
         case $word in
         =) ((index++)) ;; # readline splits at "=": --measure = eth1
-        -Z | --force-zmq | --measure)
+        -Z | --force-zmq | --measure | -t | --timeout)
             [[ ${COMP_WORDS[index + 1]} == = ]] || ((index++))
             ;;
         -*) ;;
@@ -66,6 +66,7 @@ _teamoctl() {
         doctor) choices+=' --measure=' ;;
         top) choices+=' --once' ;;
         '') [[ ${words[0]} == top ]] && choices+=' --once' ;;
+        'port drain'*) choices+=' -n --dry-run --force --timeout=' ;;
         'port remove'* | 'config reload'*) choices+=' -n --dry-run' ;;
         esac
     elif ((${#words[@]} == 0)); then
@@ -87,9 +88,9 @@ _teamoctl() {
         'state item get') choices='setup.runner_name setup.debug_level setup.pid runner.active_port' ;;
         'state item set') choices='setup.debug_level runner.active_port ports.' ;;
         'state item set runner.active_port') choices=$(_teamoctl_ports "${words[0]}") ;;
-        port) choices='add remove present config' ;;
+        port) choices='add remove present config drain undrain' ;;
         'port add') choices=$(_teamoctl_devices "${words[0]}") ;;
-        'port remove' | 'port present') choices=$(_teamoctl_ports "${words[0]}") ;;
+        'port remove' | 'port present' | 'port drain' | 'port undrain') choices=$(_teamoctl_ports "${words[0]}") ;;
         'port config') choices='update dump' ;;
         'port config update') choices=$(_teamoctl_devices "${words[0]}") ;;
         'port config dump') choices=$(_teamoctl_ports "${words[0]}") ;;

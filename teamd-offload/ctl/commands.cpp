@@ -136,6 +136,25 @@ takes effect when the device is added. The device must exist.)"},
          .parameters = {"PORTDEV"},
          .summary = "print the configuration of a port",
          .text = R"(Prints the configuration of a port as JSON.)"},
+        {.path = "port drain",
+         .run = port_drain,
+         .parameters = {"PORTDEV"},
+         .drains = true,
+         .dry_run = port_drain_dry_run,
+         .summary = "move all traffic off a port",
+         .text = R"(Moves all traffic off a port, tells its LACP partner to stop, and waits until
+the port can be unplugged without loss, at most 60 seconds or --timeout. Exits
+with 1 and the reason if that takes longer; the port stays as it is. The last
+port that carries is drained only with --force. A drained port carries again
+while no other can, unless it was forced. With --dry-run nothing is changed: the
+command shows what the other ports would send, and exits with 1 if that is more
+than they can.)"},
+        {.path = "port undrain",
+         .run = send_request<control::UndrainPort>,
+         .parameters = {"PORTDEV"},
+         .summary = "use a drained port again",
+         .text = R"(Ends "port drain", or "drain" in the configuration of the port: traffic comes
+back to the port as to one that has just got its link.)"},
         {.path = "clear"},
         {.path = "clear statistics",
          .run = send_request<control::PortChannelClearStats>,

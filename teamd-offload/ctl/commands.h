@@ -32,6 +32,7 @@ struct Command {
     CheckFunction* check = nullptr;             ///< checks the arguments without the daemon: bad usage
     bool json = false, measure = false;         ///< accepts --json; --measure
     bool once = false;                          ///< accepts --once
+    bool drains = false;                        ///< accepts --force and --timeout
     CommandFunction* dry_run = nullptr;         ///< accepts --dry-run, and then --json
     CommandAlone* alone = nullptr;              ///< not about a team: `teamoctl import bond bond0`
     std::string_view same_as{};                 ///< the path that has the description
@@ -59,7 +60,7 @@ CommandResult send_command(Session& session, const control::Request& request);
 
 // The commands that are more than one request, in commands/.
 CommandFunction config_dump_noports, config_diff, config_reload, state_view, state_item_get, port_present,
-    port_remove_dry_run;
+    port_remove_dry_run, port_drain, port_drain_dry_run;
 CommandFunction balance_show, balance_hash, balance_move, stats_show, stats_live, metrics_show, top_show,
     offload_show, guard_show, doctor;
 CommandFunction interrupts_show, interrupts_plan, bench_team;

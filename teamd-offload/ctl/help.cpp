@@ -59,6 +59,7 @@ std::string options_of(const Command& command) {
     if (command.dry_run != nullptr) text += "[--dry-run [--json]] ";
     if (command.measure) text += "[--measure=PORTDEV] ";
     if (command.once) text += "[--once] ";
+    if (command.drains) text += "[--force] [--timeout=SECONDS] ";
     return text;
 }
 
@@ -86,6 +87,8 @@ std::string help_text(std::string_view program) {
                        "       --json                Print JSON (not with the commands of teamdctl)\n"
                        "    -n --dry-run             Show the effect, change nothing\n"
                        "       --once                Print one reading and end (top)\n"
+                       "       --force               Also the last port that carries (port drain)\n"
+                       "    -t --timeout=SECONDS     How long to wait (port drain)\n"
                        "       --measure=PORTDEV     Measure this port with and without TSO (doctor)\n"
                        "Commands:\n{1}"
                        "Commands without a team device:\n{2}"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include "base/whole_number.h"
 #include "ctl/commands.h"
 
 #include <getopt.h>
@@ -10,7 +11,7 @@ namespace teamo::ctl {
 namespace {
 
 // Above all character codes: these options have no letter.
-constexpr int json_option = 256, measure_option = 257, once_option = 258;
+constexpr int json_option = 256, measure_option = 257, once_option = 258, force_option = 259;
 
 constexpr std::array long_options{
     option{"help", no_argument, nullptr, 'h'},
@@ -22,6 +23,8 @@ constexpr std::array long_options{
     option{"json", no_argument, nullptr, json_option},
     option{"dry-run", no_argument, nullptr, 'n'},
     option{"once", no_argument, nullptr, once_option},
+    option{"force", no_argument, nullptr, force_option},
+    option{"timeout", required_argument, nullptr, 't'},
     option{"measure", required_argument, nullptr, measure_option},
     option{nullptr, 0, nullptr, 0},
 };
@@ -45,12 +48,20 @@ std::string refused_option(char** argv) {
     return is_letter ? fmt::format("-{}", static_cast<char>(optopt)) : std::string(argv[optind - 1]);
 }
 
+Result<std::chrono::seconds> read_seconds(std::string_view text) {
+    const auto number = whole_number<std::uint16_t>(text);
+    if (!number || *number == 0)
+        return fail(EINVAL, fmt::format("\"{}\" is no time limit: 1 to 65535 seconds.", text));
+    return std::chrono::seconds(*number);
+}
+
 /// Options may stand anywhere among the words (getopt_long(3)), as with teamdctl. An error is bad usage.
 Result<Options> read_options(int argc, char** argv) {
     Options options;
     opterr = 0; // our caller prints the error, in one line
     const int own = own_arguments(argc, argv);
-    for (int letter = 0; (letter = getopt_long(own, argv, "hvoDZ:Un", long_options.data(), nullptr)) >= 0;) {
+    for (int letter = 0;
+         (letter = getopt_long(own, argv, "hvoDZ:Unt:", long_options.data(), nullptr)) >= 0;) {
         switch (letter) {
         case 'h': options.help = true; return options; // as teamdctl: the rest is ignored
         case 'v': ++options.verbosity; break;
@@ -61,6 +72,8 @@ Result<Options> read_options(int argc, char** argv) {
         case json_option: options.json = true; break;
         case 'n': options.dry_run = true; break;
         case once_option: options.once = true; break;
+        case force_option: options.force = true; break;
+        case 't': options.timeout = TEAMO_TRY(read_seconds(optarg)); break;
         case measure_option: options.measure = optarg; break;
         default:
             return fail(EINVAL, fmt::format("unknown or incomplete option \"{}\".", refused_option(argv)));
@@ -107,6 +120,8 @@ Result<> check_options(const Command& command, const Options& options) {
     if (options.json && !command.json && !options.dry_run) return has_no("--json");
     if (options.measure && !command.measure) return has_no("--measure");
     if (options.once && !command.once) return has_no("--once");
+    if (options.force && !command.drains) return has_no("--force");
+    if (options.timeout && !command.drains) return has_no("--timeout");
     return {};
 }
 

@@ -6,6 +6,7 @@
 #include "kernel/files/process_files.h"
 #include "json/value.h"
 
+#include <chrono>
 #include <future>
 
 namespace teamo::ctl {
@@ -17,6 +18,8 @@ struct Options {
     bool json = false;                             ///< JSON instead of text, not for the commands of teamdctl
     bool dry_run = false;                          ///< show the effect, change nothing
     bool once = false;                             ///< one reading, then the end
+    bool force = false;                            ///< also where it does harm
+    std::optional<std::chrono::seconds> timeout;   ///< how long to wait
     std::optional<std::string> measure;            ///< a port to measure whatever its load is
     bool usock = false, dbus = false, zmq = false; ///< the forced interface
     std::vector<std::string> words;                ///< team device, command, arguments

@@ -84,7 +84,8 @@ Found find_ports(const Links& links, const TeamConfig& config) {
              .slot = slot,
              .own_address = link->address,
              .settings = {.prio = port.prio, .queue_id = port.queue_id.value_or(0), .user_linkup = {}},
-             .weight = port.weight.value_or(1)});
+             .weight = port.weight.value_or(1),
+             .drained = port.drain});
         const auto queues = family ? family->read(link->index) : Result<NetdevQueues>(NetdevQueues{});
         const auto interrupts =
             read_port_interrupts(*link, queues.value_or(NetdevQueues{})).value_or(PortInterrupts{});
@@ -95,8 +96,11 @@ Found find_ports(const Links& links, const TeamConfig& config) {
                                   .features = features.value_or(Features{}),
                                   .distrusts_tso = distrusts_tso(read_driver(*link))});
         // As if every link were up, so that a port that is down now is in the plan too.
-        found.candidates.push_back(
-            {.port = link->index, .up = true, .prio = port.prio, .sticky = port.sticky});
+        found.candidates.push_back({.port = link->index,
+                                    .up = true,
+                                    .prio = port.prio,
+                                    .sticky = port.sticky,
+                                    .drain = port.drain ? DrainPhase::drained : DrainPhase::none});
     }
     return found;
 }

@@ -98,12 +98,14 @@ constexpr std::array<std::string_view, 2> tag_filters{"rx-vlan-filter", "rx-vlan
 } // namespace
 
 TeamPlan make_plan(const PlanInput& input, const Decision& decision) {
-    SlotSet members = 0;
+    SlotSet members = 0, drained = 0;
     Weights weights = equal_weights;
     for (const auto& member : input.members) {
         members |= bit(member.slot);
         weights[member.slot.value] = member.weight;
+        if (member.drained) drained |= bit(member.slot);
     }
+    if (drained == members) drained = 0;
 
     TeamPlan plan;
     plan.address = team_address(input, decision);
@@ -113,7 +115,7 @@ TeamPlan make_plan(const PlanInput& input, const Decision& decision) {
     plan.kernel_manages_ports = input.kernel_manages_ports;
     plan.is_guest = input.is_guest;
     plan.gso_max = team_limits(input);
-    plan.owners = settle(input.owners, input.known, members, input.measured, weights);
+    plan.owners = settle(input.owners, input.known, members & ~drained, input.measured, weights);
     plan.tables = input.tables;
     plan.tables.mode = mode_of(*input.runner);
     plan.tables.hash_fields = hash_fields_of(*input.runner);
@@ -121,7 +123,7 @@ TeamPlan make_plan(const PlanInput& input, const Decision& decision) {
     plan.tables.transmit = slots_of(input.members, decision.transmit);
     plan.tables.receive = slots_of(input.members, decision.receive);
     plan.tables.standby = standby_slots(input, decision);
-    plan.tables.buckets = preferences(plan.owners, members, weights);
+    plan.tables.buckets = preferences(plan.owners, members & ~drained, weights, drained);
     const bool by_cpu = has(plan.tables.hash_fields, HashField::cpu);
     if (!by_cpu) plan.tables.cpu_slots.clear();
     for (const auto& member : input.members) {

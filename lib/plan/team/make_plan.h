@@ -26,6 +26,7 @@ struct Member {
     bool segments = true;             ///< its TSO is on
     bool to_set_up = false;           ///< we set it down and must set it up again
     std::uint32_t weight = 1;         ///< its share of the buckets beside those of the others
+    bool drained = false;             ///< no bucket is its own, unless all are so
     bool waits = false;               ///< its watches delay a link that returns
     std::uint32_t carrier_losses = 0; ///< of its device
 };

@@ -127,7 +127,7 @@ void add_unused_by_lacp(const TeamState& state, Findings& findings) {
         const auto& runner =
             json::child(json::child(json::child(state.document, "ports"), port.name), "runner");
         const auto why = json::text(json::child(runner, "detail"), "not_used_because");
-        if (why.empty() || !port.link.up) continue;
+        if (why.empty() || !port.link.up || port.drain.phase != DrainPhase::none) continue;
         findings.push_back({warning, port.name, "is not used: " + why,
                             fmt::format("compare teamoctl {} state -v with the switch: system, key and state "
                                         "of actor and partner",

@@ -112,6 +112,19 @@ void add_damped(const TeamState& state, Findings& findings) {
                                 fmt::format("check cable, plug and switch port: ethtool -S {}", port.name)});
 }
 
+/// Somebody wants this, and may have forgotten it.
+void add_drain(const TeamState& state, const PortStatus& port, Findings& findings) {
+    const auto& drain = port.drain;
+    if (drain.phase == DrainPhase::none) return;
+    const bool is_done = drain.phase == DrainPhase::drained;
+    findings.push_back({is_done ? note : warning, port.name,
+                        is_done ? fmt::format("is drained, {}: it carries nothing{}",
+                                              drain.by_hand ? "by hand" : "by the configuration",
+                                              drain.forced ? "" : " while another port can")
+                                : "is to be drained, but " + text_of(drain),
+                        fmt::format("to use it again: teamoctl {} port undrain {}", state.name, port.name)});
+}
+
 void add_link(const Readings& readings, const PortStatus& port, Findings& findings) {
     const auto add = [&](Severity severity, std::string what, std::string fix) {
         findings.push_back({severity, port.name, std::move(what), std::move(fix)});
@@ -260,6 +273,8 @@ Findings carrying_findings(const Readings& readings) {
     add_damped(readings.state, findings);
     for (const auto& port : readings.state.ports)
         add_link(readings, port, findings);
+    for (const auto& port : readings.state.ports)
+        add_drain(readings.state, port, findings);
     return findings;
 }
 

@@ -226,10 +226,10 @@ Result<> Balancing::move(std::uint8_t bucket, Slot to, bool now) {
     return {};
 }
 
-void Balancing::hold(const Tables& now, Tables& next) {
+void Balancing::hold(const Tables& now, Tables& next, bool by_drain) {
     const auto at_once = std::exchange(at_once_, {}), waited = std::exchange(waited_, {});
-    if (!config().on || !config().wait_for_gap || next.mode != TransmitMode::hash || now.mode != next.mode)
-        return;
+    const bool waits = config().on || (by_drain && datapath().moves_in_gaps());
+    if (!waits || !config().wait_for_gap || next.mode != TransmitMode::hash || now.mode != next.mode) return;
     if (has(next.hash_fields, HashField::cpu) && datapath().moves_in_gaps()) return; // each flow waits
     bool any = false;
     for (std::size_t index = 0; index < bucket_count; ++index) {

@@ -43,8 +43,9 @@ public:
     std::array<Slot, bucket_count> leaving() const { return moves_.leaving(); }
     const Moves::Drains& drains() const { return drains_; }
     /// Buckets that `next` would move to another port at once wait for a gap instead, as long as their old
-    /// port carries. With balancing off they move at once, as with teamd.
-    void hold(const Tables& now, Tables& next);
+    /// port carries. With balancing off they move at once, as with teamd; but not `by_drain`, if the datapath
+    /// detects gaps.
+    void hold(const Tables& now, Tables& next, bool by_drain);
 
     /// Requested by the administrator: moves a bucket in a gap of its traffic, or now. EINVAL: no buckets;
     /// ENODEV: the port does not carry.

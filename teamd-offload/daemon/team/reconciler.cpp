@@ -26,6 +26,8 @@ const Tables& Reconciler::adopt() {
     for (const auto& port : ports_.all())
         tables_.ports[port.slot.value] = port.index;
     tables_ = plan(*context_.team()).tables;
+    for (const auto& port : ports_.all()) // one that has no bucket was drained
+        if (std::ranges::count(owners, port.slot) == 0) drained_ |= bit(port.slot);
     // While no daemon ran, the datapath has moved the traffic of a lost port.
     const bool is_lost = std::ranges::any_of(
         owners, [this](Slot slot) { return slot && (tables_.transmit & bit(slot)) == 0; });
@@ -46,7 +48,8 @@ void Reconciler::run() {
     if (started_ != context_.config().runner.index()) start_runner(); // a bond of others has another mode
     decide();
     auto next = plan(team);
-    subsystems_.balancing->hold(tables_, next.tables);
+    const auto before = std::exchange(drained_, ports_.drained_slots());
+    subsystems_.balancing->hold(tables_, next.tables, /*by_drain=*/drained_ != before);
     apply(next);
 }
 
@@ -212,6 +215,7 @@ Member Reconciler::member(const TeamPort& port, const Link& team) const {
             .segments = features.active.contains(tso),
             .to_set_up = was != nullptr && was->taken_down,
             .weight = port.config.weight.value_or(1),
+            .drained = ports_.is_drained(port),
             .waits = ports_.waits(port),
             .carrier_losses = port.watch.carrier_losses()};
 }
@@ -248,7 +252,7 @@ TeamPlan Reconciler::plan(const Link& team) const {
                     .sets_carrier = context_.datapath->sets_carrier() && context_.journal.now().sets_carrier,
                     .carrier_set = changes_.carrier_set()};
     for (std::uint8_t slot = 1; slot <= max_ports; ++slot)
-        if (tables_.ports[slot]) input.known |= bit(Slot{slot});
+        if (tables_.ports[slot]) input.known |= bit(Slot{slot}) & ~drained_;
     for (const auto& port : ports_.all())
         if (const auto* was = context_.journal.port(port.index);
             was != nullptr && was->weight != port.config.weight.value_or(1))
@@ -364,10 +368,11 @@ void Reconciler::log_changes() const {
         const auto reason = now ? "carries"
                             : link == nullptr || !port.watch.has_link()
                                 ? "lost its link and no longer carries"
-                            : port.watch.up() ? "no longer carries"
-                                              : "gets no answer (link watch) and no longer carries";
+                            : ports_.is_drained(port) ? "is drained and no longer carries"
+                            : port.watch.up()         ? "no longer carries"
+                                                      : "gets no answer (link watch) and no longer carries";
         context_.log.port(
-            now ? Level::notice : Level::warning, port.name,
+            now || ports_.is_drained(port) ? Level::notice : Level::warning, port.name,
             fmt::format(" {}; {} of {} ports carry", reason, decision_.transmit.size(), ports_.all().size()),
             now ? message_id::port_back : message_id::port_lost);
     }

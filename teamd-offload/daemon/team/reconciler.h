@@ -77,6 +77,7 @@ private:
     Decision decision_;
     std::optional<IfIndex> chosen_;
     Tables tables_;
+    SlotSet drained_ = 0; ///< slots that own no bucket in tables_, because their ports are drained
     std::map<IfIndex, std::uint32_t> different_mtus_; ///< ports whose MTU was not the team's at the last pass
     bool moved_ = false;               ///< traffic may have moved without a change of the tables
     IfIndex active_{};                 ///< the active port when it last had a link

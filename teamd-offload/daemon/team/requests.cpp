@@ -171,6 +171,9 @@ struct Begin {
             std::holds_alternative<ActiveBackupRunner>(context().config().runner)) {
             const auto* port = parts.ports.find(request.value);
             if (port == nullptr) return failed(request.value + " is not a port of this team");
+            if (parts.ports.is_drained(*port))
+                return failed(fmt::format("{1} is drained; to use it again: teamoctl {0} port undrain {1}",
+                                          context().name(), request.value));
             const auto by_bonding = context().datapath->is_bond() && !context().chooses_active();
             if (by_bonding) {
                 const auto made = parts.bond.make_active(port->index);
@@ -219,6 +222,58 @@ struct Begin {
             return refused("ConfigReloadFail", request.dry_run ? "Would be refused" : "Nothing is changed",
                            done.error().text);
         return with(json::write(document));
+    }
+
+    /// Without this port.
+    std::size_t others_that_carry(const TeamPort& port) const {
+        const auto& decision = parts.reconciler.decision();
+        const auto& standby = decision.standby;
+        return static_cast<std::size_t>(std::ranges::count_if(parts.ports.all(), [&](const TeamPort& other) {
+            const bool can = std::ranges::count(decision.transmit, other.index) != 0 ||
+                             std::ranges::count(standby, other.index) != 0;
+            return can && other.index != port.index && !parts.ports.is_drained(other);
+        }));
+    }
+
+    /// Why the port cannot be drained; without an error it can.
+    Result<> may_drain(const TeamPort& port, bool forced) const {
+        const auto& datapath = *context().datapath;
+        if (datapath.kernel_hashes())
+            return fail(EOPNOTSUPP, "the kernel chooses the ports by its own hash (tls-hw-tx-offload)");
+        const bool chosen = datapath.is_bond() && context().is_activebackup();
+        if (chosen && !context().chooses_active() && parts.reconciler.decision().active == port.index)
+            return fail(EOPNOTSUPP,
+                        fmt::format("bonding chooses the active slave; make another one active: ip link set "
+                                    "{} type bond active_slave SLAVE",
+                                    context().name()));
+        if (datapath.is_bond() && !chosen && !datapath.steers())
+            return fail(EOPNOTSUPP, "bonding chooses the slaves, because the bond is not steered; see: "
+                                    "teamoctl " +
+                                        context().name() + " doctor");
+        const auto others = others_that_carry(port);
+        if (forced || others == 0)
+            return forced ? Result<>() : fail(EBUSY, "no other port carries; --force drains it nevertheless");
+        if (const auto least = context().min_ports(); others < least)
+            return fail(EBUSY,
+                        fmt::format("only {} would be left, and runner.min_ports is {}; --force drains it "
+                                    "nevertheless",
+                                    others, least));
+        return {};
+    }
+
+    MakeReply operator()(const control::DrainPort& request) const {
+        const auto* port = parts.ports.find(request.port);
+        if (port == nullptr) return no_such_device();
+        const auto may = may_drain(*port, request.forced);
+        if (may) parts.ports.drain(*port, request.forced);
+        return done_or_refused(may, "PortDrainFail", "Failed to drain port");
+    }
+
+    MakeReply operator()(const control::UndrainPort& request) const {
+        const auto* port = parts.ports.find(request.port);
+        if (port == nullptr) return no_such_device();
+        parts.ports.undrain(*port);
+        return done();
     }
 
     MakeReply operator()(const control::BalanceMove& request) const {

@@ -129,6 +129,7 @@ TeamStatus summary_of(TeamParts& parts) {
         if (port.damping) one.damping = port.damping->status(Clock::now());
         one.weight = port.config.weight;
         one.loss = parts.subsystems.losses->status(port.index);
+        one.drain = parts.ports.drain_status(port);
         one.domain = domain_status(parts, one);
         if (one.transmits) speed += one.link.speed.value_or(0);
         if (one.transmits) status.link.duplex = one.link.duplex;

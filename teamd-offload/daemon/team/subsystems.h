@@ -8,6 +8,7 @@
 #include "daemon/cpus/worker_subsystem.h"
 #include "daemon/links/announcer.h"
 #include "daemon/links/carrier_monitor.h"
+#include "daemon/links/drains.h"
 #include "daemon/links/failure_domains.h"
 #include "daemon/links/guard_subsystem.h"
 #include "daemon/links/lacp_frames.h"
@@ -29,6 +30,7 @@ struct Subsystems {
     std::unique_ptr<LacpFrames> lacp_frames;
     std::unique_ptr<Probes> probes;
     std::unique_ptr<Losses> losses;
+    std::unique_ptr<Drains> drains;
     std::unique_ptr<Offloads> offloads;
     std::unique_ptr<Interrupts> interrupts;
     std::unique_ptr<PortCpus> port_cpus;

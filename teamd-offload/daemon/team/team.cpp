@@ -30,6 +30,7 @@ Result<> Subsystems::make(TeamContext& context, std::function<lacp::System*()> l
     lacp_frames = TEAMO_TRY(LacpFrames::make(context, std::move(lacp)));
     probes = TEAMO_TRY(Probes::make(context));
     losses = TEAMO_TRY(Losses::make(context));
+    drains = TEAMO_TRY(Drains::make(context));
     offloads = TEAMO_TRY(Offloads::make(context));
     interrupts = TEAMO_TRY(Interrupts::make(context));
     port_cpus = TEAMO_TRY(PortCpus::make(context, *interrupts));
@@ -343,6 +344,7 @@ void Team::inform_subsystems() {
     subsystems.lacp_frames->forget_others(lacp_ports());
     subsystems.probes->follow(ports.probed(tables));
     subsystems.losses->follow(ports.loss_ports(tables), tables);
+    subsystems.drains->follow(ports.drain_ports(tables, reconciler.lacp()));
     subsystems.interrupts->follow(ports.interrupt_ports(reconciler.decision().active));
     const bool by_hash = tables.mode == TransmitMode::hash;
     subsystems.port_cpus->follow(by_hash ? ports.cpu_ports() : std::vector<PortCpus::Port>());

@@ -127,6 +127,30 @@ TEST_P(AttachedBond, is_steered_under_traffic_and_left_as_it_was) {
     }
 }
 
+/// LACP is bonding's, so the partner cannot be told; it sends nothing here.
+TEST_P(AttachedBond, drains_a_slave) {
+    const Bonded bonded(GetParam());
+    Stream stream(bonded.way(2000));
+    TeamUnderTest team(attach, {}, "bond0");
+    ASSERT_TRUE(is_steered(team));
+    for (unsigned number = 0; number < slaves; ++number)
+        ASSERT_TRUE(team.await_item(fmt::format("ports.p{}.datapath.transmits", number), "true"));
+    const auto first = stream.next();
+    ASSERT_TRUE(stream.flows(1000));
+    const auto port = bonded.busiest();
+    const auto drained = team.teamoctl({"port", "drain", port}, {"-t", "120"});
+    EXPECT_EQ(0, drained.status) << drained.err;
+    EXPECT_NE(port, bonded.busiest());
+    EXPECT_EQ("0", team.item(fmt::format("ports.{}.datapath.buckets", port)));
+    EXPECT_EQ(0, team.teamoctl({"port", "undrain", port}).status);
+    EXPECT_TRUE(team.await_item(fmt::format("ports.{}.datapath.transmits", port), "true"));
+    ASSERT_TRUE(stream.flows(1000));
+    stream.stop();
+    const auto tally = stream.tally(first, stream.next());
+    EXPECT_EQ(0U, tally.lost) << text_of(tally);
+    EXPECT_EQ(0, team.stop());
+}
+
 /// The program sees the lost link itself, and looks for the slave in bonding's own table.
 TEST_P(AttachedBond, avoids_a_lost_link_without_the_daemon) {
     const Bonded bonded(GetParam());
@@ -445,6 +469,22 @@ TEST(AttachedBackup, is_made_active_by_the_configured_runner) {
     const auto chosen = team.teamdctl({"state", "item", "set", "runner.active_port", first});
     EXPECT_EQ(0, chosen.status) << chosen.err;
     EXPECT_TRUE(becomes(first, BackedUp::active));
+    const auto drained = team.teamoctl({"port", "drain", first});
+    EXPECT_EQ(0, drained.status) << drained.err;
+    EXPECT_EQ(second, BackedUp::active());
+    EXPECT_EQ(0, team.stop());
+}
+
+TEST(AttachedBackup, is_not_drained_where_bonding_chooses) {
+    const BackedUp bonded(100);
+    const auto active = BackedUp::active();
+    TeamUnderTest team(attach, {}, "bond0");
+    const auto refused = team.teamoctl({"port", "drain", active});
+    EXPECT_EQ(1, refused.status);
+    EXPECT_THAT(refused.err,
+                HasSubstr("bonding chooses the active slave; make another one active: ip link set "
+                          "bond0 type bond active_slave SLAVE"));
+    EXPECT_EQ(0, team.teamoctl({"port", "drain", BackedUp::other(active)}).status) << "it carries nothing";
     EXPECT_EQ(0, team.stop());
 }
 

@@ -65,6 +65,9 @@ TEST_F(DoctorWalk, of_links_and_devices) {
             wires_.plug(2);
             EXPECT_TRUE(team_.await_link("eth2"));
         });
+    meet("a port that somebody has drained", fmt::format("{} team0 port drain eth2", teamoctl_program()),
+         {"eth2: is drained, by hand", "teamoctl team0 port undrain eth2"},
+         fmt::format("{} team0 port undrain eth2", teamoctl_program()));
     meet("the team is down", "ip link set team0 down",
          {"team0: is administratively down", "ip link set team0 up"}, "ip link set team0 up");
     meet("a port is down", "ip link set eth2 down", {"eth2: ", "ip link set eth2 up"}, "ip link set eth2 up");

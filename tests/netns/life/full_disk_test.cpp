@@ -21,12 +21,12 @@ namespace {
 
 constexpr const char* journals = "/run/teamd-offload";
 
-/// A file system of the journals alone, of four pages.
+/// A file system of the journals alone, of eight pages: two journals of three ports and more.
 class SmallDisk {
 public:
     SmallDisk() {
         ::mkdir(journals, 0750);
-        if (::mount("small", journals, "tmpfs", 0, "size=16k,mode=0750") < 0)
+        if (::mount("small", journals, "tmpfs", 0, "size=32k,mode=0750") < 0)
             throw SetupError("cannot mount a tmpfs");
     }
     ~SmallDisk() { ::umount2(journals, MNT_DETACH); }

@@ -5,6 +5,7 @@
 // lab: Refusal.missing_driver by team, 4 s
 // lab: Check.* DryRun.* */Refusal.* by none: no datapath is made
 #include "netns/configs.h"
+#include "netns/life/operators.h"
 #include "netns/team_driver.h"
 #include "support/traffic/traffic.h"
 

@@ -164,6 +164,16 @@ TEST(NextPorts, lists_every_port_once_owner_first) {
     }
 }
 
+TEST(NextPorts, have_drained_ports_at_their_end) {
+    const auto set = slots({1, 2, 4});
+    for (const auto& order :
+         preferences(assign_evenly(BucketOwners{}, set), set, equal_weights, slots({3, 5}))) {
+        EXPECT_EQ(leaves_by(order, slots({1, 3, 5})), Slot{1});
+        EXPECT_EQ(leaves_by(order, slots({3, 5})), Slot{3});
+        EXPECT_EQ(order[5], Slot{0});
+    }
+}
+
 TEST(NextPorts, keeps_other_buckets_if_port_is_down) {
     const auto set = slots({1, 2, 3, 4});
     const auto owners = assign_evenly(BucketOwners{}, set);

@@ -74,6 +74,7 @@ TEST(ConfigKeys, has_same_defaults_as_model) {
         {"ports.PORTIFNAME.prio", fmt::to_string(PortConfig{}.prio)},
         {"ports.PORTIFNAME.lacp_prio", fmt::to_string(PortConfig{}.lacp_prio)},
         {"ports.PORTIFNAME.lacp_key", fmt::to_string(PortConfig{}.lacp_key)},
+        {"ports.PORTIFNAME.drain", fmt::to_string(PortConfig{}.drain)},
         {"link_watch.interval", fmt::to_string(ArpPingWatch{}.interval.count())},
         {"link_watch.missed_max", fmt::to_string(NsnaPingWatch{}.missed_max)},
         {"link_watch.source_host", fmt::format("\"{}\"", ArpPingWatch{}.source_host)},

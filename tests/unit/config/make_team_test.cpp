@@ -203,6 +203,7 @@ TEST(ConfigReader, reads_every_port_option) {
     EXPECT_EQ(port("{}"), PortConfig{});
     EXPECT_EQ(port(R"({"queue_id": 4, "prio": -10, "sticky": true, "lacp_prio": 0, "lacp_key": 65535})"),
               (PortConfig{.queue_id = 4, .prio = -10, .sticky = true, .lacp_prio = 0, .lacp_key = 65535}));
+    EXPECT_EQ(port(R"({"drain": true})"), (PortConfig{.queue_id = {}, .drain = true}));
     EXPECT_EQ(port(R"({"prio": -2147483648, "queue_id": 0})"),
               (PortConfig{.queue_id = 0, .prio = std::numeric_limits<std::int32_t>::min()}));
 }

@@ -23,7 +23,7 @@ json::Value state(const std::string& team, const std::string& more = "") {
         "ports": {"eth1": {"link": {"up": true, "speed": 1000},
             "link_watches": {"list": {"link_watch_0": {"down_count": 2}, "link_watch_1": {"down_count": 1}}},
             "datapath": {"counters": {"tx_packets": 12345678901234}},
-            "loss": {"finding": "", "retransmitted_ppm": 12000},
+            "drain": {"wanted": true}, "loss": {"finding": "", "retransmitted_ppm": 12000},
             "damping": {"penalty": 2207, "reuse_milliseconds": 68400, "suppressed": true},
             "failure_domain": {"card": "0000:03:00", "switch": {"id": "c", "name": "leaf-7", "port": "Ethernet 8"}},
             "runner": {"selected": true, "detail": {"milliseconds_since_received": -1}}}}})");
@@ -37,6 +37,7 @@ TEST(Metrics, have_base_units) {
     EXPECT_THAT(text, HasSubstr("teamd_offload_port_down_total{team=\"team0\",port=\"eth1\"} 3\n"));
     EXPECT_THAT(text,
                 HasSubstr("teamd_offload_port_retransmitted_ratio{team=\"team0\",port=\"eth1\"} 0.012\n"));
+    EXPECT_THAT(text, HasSubstr("teamd_offload_port_drained{team=\"team0\",port=\"eth1\"} 1\n"));
     EXPECT_THAT(text, HasSubstr("teamd_offload_port_loses_packets{team=\"team0\",port=\"eth1\"} 0\n"));
     EXPECT_THAT(text, HasSubstr("teamd_offload_port_damped{team=\"team0\",port=\"eth1\"} 1\n"));
     EXPECT_THAT(text, HasSubstr("teamd_offload_port_damping_penalty{team=\"team0\",port=\"eth1\"} 2207\n"));

@@ -120,6 +120,8 @@ TEST(StateDocument, shows_port_like_teamd_with_its_datapath) {
                            "switch": {"id": "", "name": "", "port": "", "source": "none"}},
         "ifinfo": {"dev_addr": "52:54:00:aa:bb:cc", "dev_addr_len": 6, "ifindex": 3, "ifname": "eth1"},
         "link": {"duplex": "full", "speed": 10000, "up": true},
+        "drain": {"by_hand": false, "forced": false, "phase": "none", "received_per_second": 0,
+                  "waits_because": "", "wanted": false},
         "link_watches": {
             "list": {
                 "link_watch_0": {"delay_down": 2000, "delay_up": 100, "down_count": 0, "name": "ethtool", "up": true},
@@ -141,9 +143,11 @@ TEST(StateDocument, shows_port_like_teamd_with_its_datapath) {
 TEST(StateDocument, is_read_back_with_the_finding_of_a_port) {
     auto status = team_with(port("eth1", 3));
     status.ports[0].loss = {.what = "it loses packets", .watched = true, .is_out = true};
+    status.ports[0].drain = {.phase = DrainPhase::telling, .by_hand = true, .forced = true, .received = 7};
     const auto state = read_state(state_document(status));
     ASSERT_TRUE(state) << state.error().text;
     EXPECT_EQ(state->ports[0].loss, status.ports[0].loss);
+    EXPECT_EQ(state->ports[0].drain, status.ports[0].drain);
 }
 
 TEST(StateDocument, is_read_back_with_damping_and_weight) {

@@ -22,6 +22,13 @@ protected:
               return settings;
           }()) {}
 
+    /// Another system, which knows nothing.
+    void reset(MuxControl control) {
+        settings_.control = control;
+        system_.reset();
+        links_.clear();
+        last_.clear();
+    }
     void plug(std::uint16_t number, std::uint32_t speed = 1000) {
         links_.push_back(
             {.port = port(number), .number = number, .up = true, .speed = speed, .duplex = Duplex::full});

@@ -304,5 +304,56 @@ TEST_F(SystemTest, falls_back_only_until_the_first_answer) {
     }
 }
 
+/// A partner in synchronization with both, whose frames must be received until it has stopped.
+TEST_F(SystemTest, tells_the_partner_to_stop_and_receives_until_it_has) {
+    for (const auto control : {MuxControl::independent, MuxControl::coupled}) {
+        reset(control);
+        plug(1);
+        plug(2);
+        hear(1);
+        hear(2);
+        ASSERT_THAT(distributing_ports(), ElementsAre(port(1), port(2)));
+        link(2).drain = DrainPhase::moving;
+        update();
+        EXPECT_THAT(distributing_ports(), ElementsAre(port(1), port(2)));
+        advance(1s); // it sends no more than three frames in a second
+        link(2).drain = DrainPhase::emptying;
+        update();
+        EXPECT_THAT(distributing_ports(), ElementsAre(port(1)));
+        EXPECT_THAT(system().carrying().collecting, ElementsAre(port(1), port(2)));
+        EXPECT_TRUE(last_[2].actor.is(collecting) && last_[2].actor.is(synchronization));
+        EXPECT_EQ(control == MuxControl::coupled, last_[2].actor.is(distributing));
+        advance(1s);
+        link(2).drain = DrainPhase::telling;
+        update();
+        EXPECT_THAT(system().carrying().collecting, ElementsAre(port(1), port(2))) << "what it still sends";
+        EXPECT_FALSE(last_[2].actor.is(collecting) || last_[2].actor.is(synchronization) ||
+                     last_[2].actor.is(distributing));
+        EXPECT_TRUE(system().partner_sends(port(2)));
+        hear(2, {.bits = {activity, timeout, aggregation, synchronization}});
+        EXPECT_FALSE(system().partner_sends(port(2)));
+        EXPECT_EQ("it is drained", reason(2));
+        EXPECT_FALSE(system().status(port(2), now).selected);
+        link(2).drain = DrainPhase::none;
+        update();
+        hear(2);
+        advance(2s);
+        hear(1);
+        hear(2);
+        EXPECT_THAT(distributing_ports(), ElementsAre(port(1), port(2)));
+    }
+}
+
+TEST_F(SystemTest, has_no_aggregator_of_drained_ports) {
+    plug(1);
+    plug(2);
+    hear(1);
+    hear(2);
+    link(1).drain = link(2).drain = DrainPhase::telling;
+    update();
+    EXPECT_THAT(distributing_ports(), IsEmpty());
+    EXPECT_FALSE(system().carrying().falls_back);
+}
+
 } // namespace
 } // namespace teamo::lacp

@@ -47,6 +47,7 @@ Journal sample() {
                       .enslaved = true,
                       .damping = DampingMemory{.penalty = 2500, .changed = 9000, .suppressed_since = 8000},
                       .weight = 40,
+                      .drain = {.by_hand = true, .forced = true, .phase = DrainPhase::telling},
                       .lacp = {.actor = {.key = 11, .port = {.priority = 255, .number = 1}, .state = 0x3f},
                                .partner = {.system = {.priority = 1, .address = {{2, 0, 0, 0, 0, 9}}},
                                            .key = 65535,

@@ -79,14 +79,17 @@ Result<Slot> PortEntries::slot_for(const Link& link) const {
 
 PortBefore PortEntries::begin(const Link& link, Slot slot) {
     if (context_.datapath->is_guest()) { // nothing of it is changed
-        std::erase_if(context_.journal.edit().ports, [away = away_entry(link)](const PortBefore& port) {
-            return away != nullptr && port.name == away->name && port.state == PortState::away;
+        const auto* known = away_entry(link);
+        const auto drain = known == nullptr ? PortDrain{} : known->drain;
+        std::erase_if(context_.journal.edit().ports, [known](const PortBefore& port) {
+            return known != nullptr && port.name == known->name && port.state == PortState::away;
         });
         // The switch must answer probes by the slave that asks, so not the address that all slaves have.
         return {.index = link.index,
                 .slot = slot,
                 .name = link.name,
-                .address = link.permanent_address.value_or(link.address)};
+                .address = link.permanent_address.value_or(link.address),
+                .drain = drain};
     }
     PortBefore before{.index = link.index,
                       .slot = slot,
@@ -116,6 +119,7 @@ PortBefore PortEntries::begin(const Link& link, Slot slot) {
         for (auto& address : before.ipv6_addresses)
             address.device = link.index;
     }
+    before.drain = away->drain; // its cable, or its card, was changed
     auto& ports = context_.journal.edit().ports;
     ports.erase(ports.begin() + (away - ports.data()));
     return before;

@@ -138,6 +138,7 @@ void PortSet::step_watches() {
         step_damping(port, now);
     }
     end_needless_delay();
+    note_drain_phases();
     for (const auto& port : ports_) {
         if (auto* entry = context_.journal.port(port.index); entry != nullptr) {
             entry->carrier_losses = waits(port) ? std::optional(port.watch.carrier_losses()) : std::nullopt;
@@ -324,6 +325,8 @@ void PortSet::reconfigure_ports(bool watches_anew) {
         else
             port.damping = damping_of(config, {});
         subsystems_.offloads->change(port.index, config.offload);
+        // What the file says anew counts.
+        if (config.drain != port.config.drain) context_.journal.port(port.index)->drain = {};
         port.config = std::move(config);
     }
 }

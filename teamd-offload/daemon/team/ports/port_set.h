@@ -53,6 +53,13 @@ public:
     std::vector<PortCpus::Port> cpu_ports() const;
     std::vector<Balancing::Port> balanced_ports(const Tables& tables) const;
     std::vector<Losses::Port> loss_ports(const Tables& tables) const;
+    /// `lacp`: nullptr if the daemon does not speak it.
+    std::vector<Drains::Port> drain_ports(const Tables& tables, const lacp::System* lacp) const;
+    /// How far it is drained, for the runner.
+    DrainPhase drain_phase(const TeamPort& port) const;
+    bool is_drained(const TeamPort& port) const { return drain_phase(port) != DrainPhase::none; }
+    SlotSet drained_slots() const;
+    DrainStatus drain_status(const TeamPort& port) const;
     /// Tells the watches what the tables mean for them. Valid until the ports change.
     std::vector<Probes::Port> probed(const Tables& tables);
 
@@ -108,6 +115,9 @@ public:
     /// Notes in the journal that a port was removed by hand: it joins again only by a request or another
     /// file.
     void note_removed(const Link& link, const std::string& key);
+    /// Drains a port by hand, or ends that. The next pass begins with it.
+    void drain(const TeamPort& port, bool forced);
+    void undrain(const TeamPort& port);
     /// Call after the pass that begin_leaving() needs: why the port was not restored. A passing failure is
     /// not reported; it is tried again.
     Result<> take_leave_result(IfIndex port);
@@ -143,6 +153,9 @@ private:
     void read_modes(TeamPort& port);
     bool counts_as_up(const PortWatch& watch) const;
     bool is_unused_by_bond(const TeamPort& port) const;
+    bool is_kept_out(const TeamPort& port) const;
+    const PortDrain& noted_drain(const TeamPort& port) const;
+    void note_drain_phases();
     void end_needless_delay();
     void step_damping(TeamPort& port, Clock::time_point now);
     bool is_last(const TeamPort& port) const;

@@ -17,12 +17,14 @@ std::vector<Candidate> PortSet::candidates() const {
     std::vector<Candidate> list;
     for (const auto& port : ports_)
         list.push_back({.port = port.index,
-                        .up = counts_as_up(port.watch) && !is_unused_by_bond(port),
+                        .up = counts_as_up(port.watch) && !is_unused_by_bond(port) && !is_kept_out(port),
                         .held = context_.runs_lacp() && port.watch.has_link() && !port.watch.up(),
                         .prio = port.config.prio,
                         .sticky = port.config.sticky,
                         .speed = port.modes.speed.value_or(0),
                         .duplex = port.modes.duplex,
+                        .drain = drain_phase(port),
+                        .drain_forced = drain_status(port).forced,
                         .last = is_last(port),
                         .slot = port.slot,
                         .lacp_prio = port.config.lacp_prio,
@@ -52,8 +54,10 @@ std::vector<Interrupts::Port> PortSet::interrupt_ports(std::optional<IfIndex> ac
 std::vector<PortCpus::Port> PortSet::cpu_ports() const {
     std::vector<PortCpus::Port> list;
     for (const auto& port : ports_)
-        list.push_back(
-            {.index = port.index, .name = port.name, .slot = port.slot, .has_link = port.had_link});
+        list.push_back({.index = port.index,
+                        .name = port.name,
+                        .slot = port.slot,
+                        .has_link = port.had_link && !is_drained(port)});
     return list;
 }
 
@@ -66,7 +70,7 @@ std::vector<Balancing::Port> PortSet::balanced_ports(const Tables& tables) const
                         .speed = port.modes.speed.value_or(0),
                         .weight = port.config.weight,
                         .segments = subsystems_.offloads->features(port.index).active.contains(tso),
-                        .transmits = (tables.transmit & bit(port.slot)) != 0});
+                        .transmits = (tables.transmit & bit(port.slot)) != 0 && !is_drained(port)});
     return list;
 }
 

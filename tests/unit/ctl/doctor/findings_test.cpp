@@ -108,6 +108,24 @@ TEST(Findings, count_a_port_that_waits_for_the_others) {
     EXPECT_THAT(seen(readings), IsEmpty());
 }
 
+TEST(Findings, name_a_drained_port_and_what_ends_that) {
+    auto readings = good_readings(3);
+    auto& port = readings.state.ports[1];
+    port.transmits = false;
+    port.drain = {.phase = DrainPhase::drained, .by_hand = true};
+    EXPECT_EQ(text_of("team0", all_findings(readings)),
+              "note: eth2: is drained, by hand: it carries nothing while another port can\n"
+              "    to use it again: teamoctl team0 port undrain eth2\n");
+    port.drain = {.phase = DrainPhase::drained, .forced = true};
+    EXPECT_THAT(text_of("team0", all_findings(readings)),
+                testing::HasSubstr("is drained, by the configuration: it carries nothing\n"));
+    port.drain = {.phase = DrainPhase::receiving, .received = 4000};
+    EXPECT_THAT(
+        text_of("team0", all_findings(readings)),
+        testing::HasSubstr("warning: eth2: is to be drained, but the other end still sends to it, 4000 "
+                           "frames in the last second"));
+}
+
 TEST(Findings, count_ports_that_another_aggregator_can_have) {
     const auto found = [](const std::string& one, const std::string& other) {
         auto readings = good_readings(2);

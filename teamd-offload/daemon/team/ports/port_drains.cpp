@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Which ports are drained, by hand or by the configuration, and how far they are.
+#include "daemon/team/ports/port_set.h"
+#include "lacp/system.h"
+
+#include <algorithm>
+
+namespace teamo {
+
+const PortDrain& PortSet::noted_drain(const TeamPort& port) const {
+    static const PortDrain nothing;
+    const auto* entry = context_.journal.port(port.index);
+    return entry == nullptr ? nothing : entry->drain;
+}
+
+/// Without buckets there is nothing that could move in gaps: it stops at once.
+DrainPhase PortSet::drain_phase(const TeamPort& port) const {
+    const auto& noted = noted_drain(port);
+    if (!noted.by_hand.value_or(port.config.drain)) return DrainPhase::none;
+    const auto& runner = context_.config().runner;
+    const bool by_bucket =
+        mode_of(runner) == TransmitMode::hash && !has(hash_fields_of(runner), HashField::cpu);
+    return std::max(noted.phase, by_bucket ? DrainPhase::moving : DrainPhase::emptying);
+}
+
+/// Drained by force: not used even if no other port can carry. LACP goes on with it.
+bool PortSet::is_kept_out(const TeamPort& port) const {
+    return !context_.runs_lacp() && is_drained(port) && noted_drain(port).forced;
+}
+
+SlotSet PortSet::drained_slots() const {
+    SlotSet slots = 0;
+    for (const auto& port : ports_)
+        if (is_drained(port)) slots |= bit(port.slot);
+    return slots;
+}
+
+DrainStatus PortSet::drain_status(const TeamPort& port) const {
+    const auto& noted = noted_drain(port);
+    if (!is_drained(port)) return {};
+    return {.phase = drain_phase(port),
+            .by_hand = noted.by_hand.has_value(),
+            .forced = noted.forced,
+            .received = subsystems_.drains->received(port.index)};
+}
+
+std::vector<Drains::Port> PortSet::drain_ports(const Tables& tables, const lacp::System* lacp) const {
+    const bool by_bucket = tables.mode == TransmitMode::hash && !has(tables.hash_fields, HashField::cpu);
+    std::vector<Drains::Port> list;
+    for (const auto& port : ports_) {
+        const bool transmits = (tables.transmit & bit(port.slot)) != 0;
+        bool any_bucket = false;
+        for (std::size_t bucket = 0; transmits && by_bucket && bucket < bucket_count; ++bucket)
+            any_bucket = any_bucket || leaves_by(tables, bucket) == port.slot;
+        list.push_back({.index = port.index,
+                        .slot = port.slot,
+                        .name = port.name,
+                        .phase = drain_phase(port),
+                        .view = {.carries = by_bucket ? any_bucket : transmits,
+                                 .partner_sends = lacp != nullptr && lacp->partner_sends(port.index),
+                                 .stands_by = context_.is_activebackup()}});
+    }
+    return list;
+}
+
+void PortSet::drain(const TeamPort& port, bool forced) {
+    const bool begins = !is_drained(port);
+    auto& noted = context_.journal.port(port.index)->drain;
+    noted.by_hand = true;
+    noted.forced = forced;
+    if (begins) context_.log.port(Level::notice, port.name, " is to be drained");
+}
+
+void PortSet::undrain(const TeamPort& port) {
+    if (!is_drained(port)) return;
+    subsystems_.drains->forget(port.index);
+    auto& noted = context_.journal.port(port.index)->drain;
+    noted = {};
+    if (port.config.drain) noted.by_hand = false;
+    context_.log.port(Level::notice, port.name, " is drained no more");
+}
+
+/// So that a later daemon goes on from there.
+void PortSet::note_drain_phases() {
+    for (const auto& port : ports_) {
+        auto* entry = context_.journal.port(port.index);
+        if (entry == nullptr) continue;
+        auto& phase = entry->drain.phase;
+        if (!entry->drain.by_hand.value_or(port.config.drain))
+            phase = DrainPhase::none;
+        else
+            phase = subsystems_.drains->phase(port.index).value_or(phase);
+    }
+}
+
+} // namespace teamo
