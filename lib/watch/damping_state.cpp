@@ -8,6 +8,7 @@
 namespace teamo {
 namespace {
 
+constexpr double most_penalty = 4e9; // it is kept in 32 bits
 using Milliseconds = std::chrono::duration<double, std::milli>;
 
 Clock::time_point at(std::int64_t milliseconds) {
@@ -32,7 +33,10 @@ double Damping::penalty(Clock::time_point now) const {
 }
 
 void Damping::note_loss(Clock::time_point now) {
-    penalty_ = penalty(now) + config_.penalty;
+    // RFC 2439, 4.2: no more than decays within the longest time.
+    const auto halvings = Milliseconds(config_.max_suppress) / Milliseconds(config_.half_life);
+    const auto ceiling = std::min(config_.reuse * std::exp2(halvings), most_penalty);
+    penalty_ = std::min(penalty(now) + config_.penalty, std::max<double>(ceiling, config_.suppress + 1.0));
     changed_ = now;
     if (!since_ && penalty_ > config_.suppress) since_ = now;
 }

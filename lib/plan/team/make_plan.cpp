@@ -87,10 +87,16 @@ bool needs_promiscuous(const PlanInput& input, const Member& member) {
     return input.team->promiscuity > 0 || input.other_addresses || (input.tags && member.filters_tags);
 }
 
-/// Ports that stand by count, because they can carry. Without any LACP partner there is no aggregate.
-bool has_carrier(const Decision& decision, std::size_t min_ports) {
+/// Ports that stand by count, because they can carry, but none that is drained. Without any LACP partner
+/// there is no aggregate.
+bool has_carrier(const Decision& decision, const std::vector<Member>& members, std::size_t min_ports) {
     if (decision.transmit.empty()) return false;
-    return decision.falls_back || decision.transmit.size() + decision.standby.size() >= min_ports;
+    const auto is_ready = [&members](IfIndex port) {
+        const auto member = std::ranges::find(members, port, &Member::index);
+        return member != members.end() && !member->drained;
+    };
+    const auto ready = static_cast<std::size_t>(std::ranges::count_if(decision.standby, is_ready));
+    return decision.falls_back || decision.transmit.size() + ready >= min_ports;
 }
 
 constexpr std::array<std::string_view, 2> tag_filters{"rx-vlan-filter", "rx-vlan-stag-filter"};
@@ -109,7 +115,7 @@ TeamPlan make_plan(const PlanInput& input, const Decision& decision) {
 
     TeamPlan plan;
     plan.address = team_address(input, decision);
-    plan.carrier = has_carrier(decision, input.min_ports);
+    plan.carrier = has_carrier(decision, input.members, input.min_ports);
     plan.sets_carrier = input.sets_carrier;
     plan.carrier_set = input.carrier_set;
     plan.kernel_manages_ports = input.kernel_manages_ports;

@@ -155,8 +155,7 @@ void Balancing::place() {
                          .cpu_load = cpus_.load(port.index),
                          .weight = static_cast<double>(port.weight.value_or(0))});
     apply_weights(ports);
-    std::erase_if(ports,
-                  [this](const BalancedPort& port) { return (tables_.transmit & bit(port.slot)) == 0; });
+    std::erase_if(ports, [this](const BalancedPort& port) { return !may_carry(port.slot); });
     if (ports.size() < 2) return;
     const auto now = Clock::now();
     std::erase_if(resting_, [now](const auto& entry) { return entry.second <= now; });
@@ -205,12 +204,17 @@ bool Balancing::begin(const BucketMove& move) {
     return true;
 }
 
+bool Balancing::may_carry(Slot slot) const {
+    const auto found = std::ranges::find(ports_, slot, &Port::slot);
+    return found != ports_.end() && found->transmits;
+}
+
 Result<> Balancing::move(std::uint8_t bucket, Slot to, bool now) {
     if (tables_.mode != TransmitMode::hash)
         return fail(EINVAL, "the runner has no buckets to move: it does not hash");
     if (has(tables_.hash_fields, HashField::cpu))
         return fail(EINVAL, "there are no buckets to move: the sending CPU decides");
-    if ((tables_.transmit & bit(to)) == 0) return fail(ENODEV, port_name(to) + " does not carry");
+    if (!may_carry(to)) return fail(ENODEV, port_name(to) + " does not carry, or is drained");
     const BucketMove wanted{
         .bucket = bucket, .from = leaves_by(tables_, bucket), .to = to, .reason = MoveReason::by_hand};
     if (now) {

@@ -28,8 +28,8 @@ public:
         std::string name;
         std::uint32_t speed = 0; ///< Mbit/s; 0 unknown
         std::optional<std::uint32_t> weight{};
-        bool segments = true; ///< TSO is on
-        bool transmits = false;
+        bool segments = true;   ///< TSO is on
+        bool transmits = false; ///< and is not drained
     };
     static Result<std::unique_ptr<Balancing>> make(TeamContext& context, const PortCpus& cpus);
     /// The ports and the tables since the last pass.
@@ -64,6 +64,7 @@ private:
     void measure_rates();
     void place();
     bool begin(const BucketMove& move);
+    bool may_carry(Slot slot) const;
     void reconcile();
     bool moves_by_flow() const;
     Datapath& datapath() const { return *context_.datapath; }

@@ -1,13 +1,20 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "daemon/links/drains.h"
 
-#include "kernel/netlink/counters.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 
 namespace teamo {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// How old the counters of the queues may be: while a queue empties, and else.
+constexpr std::chrono::milliseconds present = 1ms, unimportant = 1h;
+constexpr auto retry = 1s;
+
+} // namespace
 
 Result<std::unique_ptr<Drains>> Drains::make(TeamContext& context) {
     std::unique_ptr<Drains> drains(new Drains(context));
@@ -29,22 +36,17 @@ void Drains::step() {
     const auto counters = context_.datapath->read_counters();
     const bool any_empties = std::ranges::any_of(
         drains_, [](const auto& entry) { return entry.second.phase() == DrainPhase::emptying; });
-    const auto queues =
-        any_empties ? read_queues(context_.shared.requests) : Result<std::map<IfIndex, QueueCounters>>();
+    const auto queues = context_.shared.queues(any_empties ? present : unimportant);
+    if (!counters || !queues) return timer_->after(retry); // what cannot be read is not silent
     const auto now = Clock::now();
     auto first = Clock::time_point::max();
     bool changed = false;
     for (auto& port : ports_) {
         auto& drain = drains_.try_emplace(port.index, port.phase).first->second;
-        if (counters) {
-            const auto& counted = (*counters)[port.slot.value];
-            port.view.sent = counted.tx_packets;
-            port.view.received = counted.rx_packets + counted.rx_dropped;
-        }
-        port.view.backlog = 0;
-        if (queues)
-            if (const auto queue = queues->find(port.index); queue != queues->end())
-                port.view.backlog = queue->second.backlog;
+        const auto& counted = (*counters)[port.slot.value];
+        port.view.sent = counted.tx_packets;
+        port.view.received = counted.rx_packets + counted.rx_dropped;
+        port.view.backlog = (*queues)->of(port.index).backlog;
         const auto before = drain.phase();
         if (drain.step(port.view, now)) {
             changed = true;

@@ -47,7 +47,8 @@ std::vector<std::string> ignored_by_datapath(const Datapath& datapath, const Tea
     if (datapath.kernel_hashes())
         list.emplace_back(
             "/offload/tls-hw-tx-offload: device TLS is required, so bonding chooses the ports by "
-            "its layer3+4 hash: tx_hash, tx_balancer, balance, weights of ports, delays and damping of "
+            "its layer3+4 hash: tx_hash, tx_balancer, balance, weights and drain of ports, delays and "
+            "damping of "
             "link watches, other link watches than ethtool and \"demote\" have no effect");
     if (datapath.is_bond()) std::ranges::move(lacking_in_bonding(config), std::back_inserter(list));
     if (by_driver && has(hash_fields_of(config.runner), HashField::cpu))

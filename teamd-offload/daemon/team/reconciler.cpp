@@ -248,7 +248,8 @@ TeamPlan Reconciler::plan(const Link& team) const {
                     .limited_to = changes_.limited_to(),
                     .kernel_manages_ports = context_.datapath->kernel_manages_ports(),
                     .is_guest = context_.datapath->is_guest(),
-                    .min_ports = context_.min_ports(),
+                    // The carrier of a bond is bonding's (min_links).
+                    .min_ports = context_.datapath->is_bond() ? std::uint16_t{1} : context_.min_ports(),
                     .sets_carrier = context_.datapath->sets_carrier() && context_.journal.now().sets_carrier,
                     .carrier_set = changes_.carrier_set()};
     for (std::uint8_t slot = 1; slot <= max_ports; ++slot)
@@ -312,6 +313,7 @@ void Reconciler::apply(const TeamPlan& plan) {
         context_.datapath->steers() && plan.tables.standby[1]; // the last is the active one
     const bool is_news = plan.is_guest ? moved && could_move : lost || moved || (is_activebackup && gained);
     if (plan.carrier && is_news) announce(gained && context_.datapath->announces_gains());
+    if (is_news && !plan.carrier && !decision_.transmit.empty()) moved_ = true; // told with the carrier
     note_tables(context_.datapath->apply(plan.tables));
     const bool carrying_changed =
         tables_.transmit != plan.tables.transmit || tables_.ports != plan.tables.ports;
@@ -379,13 +381,14 @@ void Reconciler::log_changes() const {
 }
 
 void Reconciler::log_withheld(const TeamPlan& plan) {
-    const bool is_withheld = !plan.carrier && !decision_.transmit.empty();
+    if (decision_.transmit.empty()) return;
+    if (plan.carrier) {
+        if (!withheld_.text().empty()) context_.log(Level::notice, "the team has a carrier again");
+        return withheld_.clear();
+    }
     withheld_(context_.log, Level::warning, "",
-              is_withheld ? fmt::format("{} has no carrier: {} of its ports can carry, and runner.min_ports "
-                                        "is {}",
-                                        context_.name(), decision_.transmit.size() + decision_.standby.size(),
-                                        context_.min_ports())
-                          : std::string());
+              fmt::format("the team has no carrier: fewer ports can carry than runner.min_ports, which is {}",
+                          context_.min_ports()));
 }
 
 /// A failure is logged once, and tried again by a later pass.

@@ -237,19 +237,14 @@ struct Begin {
 
     /// Why the port cannot be drained; without an error it can.
     Result<> may_drain(const TeamPort& port, bool forced) const {
+        TEAMO_TRY(parts.ports.can_drain());
         const auto& datapath = *context().datapath;
-        if (datapath.kernel_hashes())
-            return fail(EOPNOTSUPP, "the kernel chooses the ports by its own hash (tls-hw-tx-offload)");
         const bool chosen = datapath.is_bond() && context().is_activebackup();
         if (chosen && !context().chooses_active() && parts.reconciler.decision().active == port.index)
             return fail(EOPNOTSUPP,
                         fmt::format("bonding chooses the active slave; make another one active: ip link set "
                                     "{} type bond active_slave SLAVE",
                                     context().name()));
-        if (datapath.is_bond() && !chosen && !datapath.steers())
-            return fail(EOPNOTSUPP, "bonding chooses the slaves, because the bond is not steered; see: "
-                                    "teamoctl " +
-                                        context().name() + " doctor");
         const auto others = others_that_carry(port);
         if (forced || others == 0)
             return forced ? Result<>() : fail(EBUSY, "no other port carries; --force drains it nevertheless");

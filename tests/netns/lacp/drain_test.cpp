@@ -233,6 +233,10 @@ TEST_F(Drain, survives_a_kill) {
     EXPECT_EQ(log.find(carries), log.rfind(carries)) << "only at the first start\n" << log;
     EXPECT_EQ(0, team.teamoctl({"port", "undrain", "eth2"}).status);
     EXPECT_TRUE(distributes(team, "eth2"));
+    EXPECT_EQ(0, drain(team, "eth1").status);
+    EXPECT_EQ(0, team.teamoctl({"port", "drain", "eth2"}, {"--force"}).status) << "also the last one";
+    EXPECT_EQ("false", team.item("ports.eth2.datapath.transmits"));
+    EXPECT_TRUE(distributes(team, "eth1")) << "drained, but not by force";
 }
 
 TEST_F(Drain, of_a_static_team_keeps_a_port_that_must_carry) {

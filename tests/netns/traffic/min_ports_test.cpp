@@ -31,7 +31,9 @@ TEST(MinPorts, withhold_the_carrier_of_every_runner) {
         EXPECT_TRUE(has_carrier(true));
         wires.pull(1);
         EXPECT_TRUE(has_carrier(false));
-        EXPECT_THAT(team.log(), HasSubstr("1 of its ports can carry, and runner.min_ports is 2"));
+        EXPECT_THAT(
+            team.log(),
+            HasSubstr("the team has no carrier: fewer ports can carry than runner.min_ports, which is 2"));
         EXPECT_THAT(team.teamoctl({"doctor"}).out, HasSubstr("runner.min_ports is 2"));
         EXPECT_EQ("true", team.item("ports.eth2.datapath.transmits"));
         const ConfigFile one(config(1)), two(config(2));
@@ -46,6 +48,7 @@ TEST(MinPorts, withhold_the_carrier_of_every_runner) {
         wires.plug(1);
         EXPECT_TRUE(has_carrier(true));
         EXPECT_TRUE(reaches(wires.host(), client_v4));
+        EXPECT_THAT(team.log(), HasSubstr("the team has a carrier again"));
         EXPECT_EQ(0, team.stop());
     }
 }

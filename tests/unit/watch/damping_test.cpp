@@ -37,6 +37,14 @@ TEST(Damping, suppresses_a_port_at_its_third_loss_in_a_short_time) {
     EXPECT_EQ(damping.step(first_loss + 3s), Change::none) << "it is said once";
 }
 
+TEST(Damping, has_a_penalty_that_decays_within_the_longest_time) {
+    Damping damping(
+        {.penalty = 1'000'000, .suppress = 2000, .reuse = 1000, .half_life = 60s, .max_suppress = 300s});
+    const auto last = flap(damping, 10'000, 1ms);
+    EXPECT_EQ(damping.status(last).penalty, 32'000U); // 1000, doubled once for each half-life of the 300 s
+    EXPECT_EQ(damping.deadline(), last + 300s);
+}
+
 TEST(Damping, ends_when_the_penalty_has_fallen_to_reuse) {
     Damping damping({.half_life = 10s});
     const auto last = flap(damping, 3, 0s); // 3000: 1.585 half-lives above 1000

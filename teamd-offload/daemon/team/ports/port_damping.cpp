@@ -27,12 +27,16 @@ bool PortSet::is_last(const TeamPort& port) const {
            (port.damping && port.damping->is_suppressed());
 }
 
-/// Call it after the port's watches. What the administrator has set down has not lost its link.
+/// Call it after the port's watches. What the administrator has set down has not lost its link; that shows
+/// once linkwatch has processed the loss.
 void PortSet::step_damping(TeamPort& port, Clock::time_point now) {
     auto& damping = port.damping;
     const auto* link = context_.link(port.index);
-    const bool is_set_down = link != nullptr && !link->is_up();
-    if (damping && port.watch.has_lost() && !is_set_down) damping->note_loss(now);
+    port.loss_is_new = port.loss_is_new || port.watch.has_lost();
+    if (damping && port.loss_is_new && link != nullptr && !loss_is_pending(*link)) {
+        if (link->is_up()) damping->note_loss(now);
+        port.loss_is_new = false;
+    }
     const auto change = damping ? damping->step(now) : Damping::Change::none;
     switch (change) {
     case Damping::Change::none: break;
@@ -44,9 +48,9 @@ void PortSet::step_damping(TeamPort& port, Clock::time_point now) {
                         seconds_of(*damping->deadline() - now), damping->status(now).penalty));
         break;
     case Damping::Change::reused:
-        context_.log.port(Level::notice, port.name,
-                          fmt::format(" is used like the others again after {} s (damping)",
-                                      seconds_of(damping->suppressed_for(now))));
+        context_.log.port(
+            Level::notice, port.name,
+            fmt::format(" is no longer damped, after {} s", seconds_of(damping->suppressed_for(now))));
         break;
     }
     if (auto* entry = context_.journal.port(port.index); entry != nullptr)

@@ -14,26 +14,47 @@ const PortDrain& PortSet::noted_drain(const TeamPort& port) const {
     return entry == nullptr ? nothing : entry->drain;
 }
 
+Result<> PortSet::can_drain() const {
+    const auto& datapath = *context_.datapath;
+    if (datapath.kernel_hashes())
+        return fail(EOPNOTSUPP, "the kernel chooses the ports by its own hash (tls-hw-tx-offload)");
+    if (datapath.is_bond() && !context_.is_activebackup() && !datapath.steers())
+        return fail(EOPNOTSUPP,
+                    "bonding chooses the slaves, because the bond is not steered; see: teamoctl " +
+                        context_.name() + " doctor");
+    return {};
+}
+
 /// Without buckets there is nothing that could move in gaps: it stops at once.
 DrainPhase PortSet::drain_phase(const TeamPort& port) const {
     const auto& noted = noted_drain(port);
-    if (!noted.by_hand.value_or(port.config.drain)) return DrainPhase::none;
+    if (!noted.by_hand.value_or(port.config.drain) || !can_drain()) return DrainPhase::none;
     const auto& runner = context_.config().runner;
     const bool by_bucket =
         mode_of(runner) == TransmitMode::hash && !has(hash_fields_of(runner), HashField::cpu);
     return std::max(noted.phase, by_bucket ? DrainPhase::moving : DrainPhase::emptying);
 }
 
+/// Whether no port that is not drained has a link and answers.
+bool PortSet::is_alone(const TeamPort& port) const {
+    return std::ranges::none_of(ports_, [&](const TeamPort& other) {
+        return other.index != port.index && other.had_link && counts_as_up(other.watch) && !is_drained(other);
+    });
+}
+
 /// Drained by force: not used even if no other port can carry. LACP goes on with it.
 bool PortSet::is_kept_out(const TeamPort& port) const {
-    return !context_.runs_lacp() && is_drained(port) && noted_drain(port).forced;
+    return !context_.runs_lacp() && is_silent(drain_phase(port)) && noted_drain(port).forced &&
+           is_alone(port);
 }
 
 SlotSet PortSet::drained_slots() const {
     SlotSet slots = 0;
     for (const auto& port : ports_)
         if (is_drained(port)) slots |= bit(port.slot);
-    return slots;
+    // As in make_plan(): they cannot all give their buckets away.
+    const bool all = std::ranges::all_of(ports_, [this](const TeamPort& port) { return is_drained(port); });
+    return all ? SlotSet{0} : slots;
 }
 
 DrainStatus PortSet::drain_status(const TeamPort& port) const {
@@ -57,7 +78,8 @@ std::vector<Drains::Port> PortSet::drain_ports(const Tables& tables, const lacp:
                         .slot = port.slot,
                         .name = port.name,
                         .phase = drain_phase(port),
-                        .view = {.carries = by_bucket ? any_bucket : transmits,
+                        .view = {.carries = (by_bucket ? any_bucket : transmits) &&
+                                            !(noted_drain(port).forced && is_alone(port)),
                                  .partner_sends = lacp != nullptr && lacp->partner_sends(port.index),
                                  .stands_by = context_.is_activebackup()}});
     }

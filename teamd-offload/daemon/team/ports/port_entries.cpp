@@ -81,6 +81,7 @@ PortBefore PortEntries::begin(const Link& link, Slot slot) {
     if (context_.datapath->is_guest()) { // nothing of it is changed
         const auto* known = away_entry(link);
         const auto drain = known == nullptr ? PortDrain{} : known->drain;
+        const auto damping = known == nullptr ? std::nullopt : known->damping;
         std::erase_if(context_.journal.edit().ports, [known](const PortBefore& port) {
             return known != nullptr && port.name == known->name && port.state == PortState::away;
         });
@@ -89,6 +90,7 @@ PortBefore PortEntries::begin(const Link& link, Slot slot) {
                 .slot = slot,
                 .name = link.name,
                 .address = link.permanent_address.value_or(link.address),
+                .damping = damping,
                 .drain = drain};
     }
     PortBefore before{.index = link.index,
@@ -120,6 +122,7 @@ PortBefore PortEntries::begin(const Link& link, Slot slot) {
             address.device = link.index;
     }
     before.drain = away->drain; // its cable, or its card, was changed
+    before.damping = away->damping;
     auto& ports = context_.journal.edit().ports;
     ports.erase(ports.begin() + (away - ports.data()));
     return before;

@@ -25,6 +25,7 @@ struct TeamPort {
     PortConfig config;
     PortWatch watch;
     std::optional<Damping> damping{};
+    bool loss_is_new = false;                 ///< not told to `damping` yet
     LinkStatus modes{};                       ///< speed and duplex as last read
     std::uint32_t modes_losses = 0;           ///< Link::carrier_losses then
     std::optional<Patience> modes_patience{}; ///< of a link whose speed is not known yet
@@ -58,6 +59,8 @@ public:
     /// How far it is drained, for the runner.
     DrainPhase drain_phase(const TeamPort& port) const;
     bool is_drained(const TeamPort& port) const { return drain_phase(port) != DrainPhase::none; }
+    /// Whether the ports of this team can be drained at all.
+    Result<> can_drain() const;
     SlotSet drained_slots() const;
     DrainStatus drain_status(const TeamPort& port) const;
     /// Tells the watches what the tables mean for them. Valid until the ports change.
@@ -154,6 +157,7 @@ private:
     bool counts_as_up(const PortWatch& watch) const;
     bool is_unused_by_bond(const TeamPort& port) const;
     bool is_kept_out(const TeamPort& port) const;
+    bool is_alone(const TeamPort& port) const;
     const PortDrain& noted_drain(const TeamPort& port) const;
     void note_drain_phases();
     void end_needless_delay();

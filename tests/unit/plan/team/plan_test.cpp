@@ -120,6 +120,9 @@ TEST(TeamPlan, has_a_carrier_from_min_ports_on) {
     auto with_standby = only_second;
     with_standby.standby = {eth1};
     EXPECT_TRUE(make_plan(input, with_standby).carrier) << "a port that stands by can carry";
+    input.members[0].drained = true;
+    EXPECT_FALSE(make_plan(input, with_standby).carrier) << "a drained one should not";
+    input.members[0].drained = false;
     auto without_partner = only_second;
     without_partner.falls_back = true;
     EXPECT_TRUE(make_plan(input, without_partner).carrier);
