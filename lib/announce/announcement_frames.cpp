@@ -148,6 +148,10 @@ std::vector<Bytes> peer_announcements(const Speaker& speaker) {
     return frames;
 }
 
+Bytes learning_frame(const MacAddress& address, std::optional<std::uint16_t> vlan) {
+    return rarp_announcement({.mac = address, .vlan = vlan});
+}
+
 std::vector<Bytes> membership_reports(const Speaker& speaker) {
     constexpr std::size_t igmp_portion = (mtu - 24 - 8) / 8, mld_portion = (mtu - 40 - 8 - 8) / 20;
     std::vector<Bytes> frames;

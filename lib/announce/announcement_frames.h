@@ -34,6 +34,9 @@ struct Speaker {
 /// announce_self).
 std::vector<Bytes> peer_announcements(const Speaker& speaker);
 
+/// A RARP frame by which switches learn where an address is.
+Bytes learning_frame(const MacAddress& address, std::optional<std::uint16_t> vlan);
+
 /// Reports the speaker's multicast groups again, for switches that snoop: the querier would ask only after
 /// minutes. IGMP in the querier's version, MLDv2; current-state records without sources (net/ipv4/igmp.c,
 /// ip_mc_rejoin_groups; RFC 3376, RFC 3810).

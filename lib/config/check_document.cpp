@@ -168,6 +168,12 @@ private:
     void watch(const Located& watch) {
         if (!is_object(watch)) return;
         const auto name = json::text(watch.value, "name");
+        if (runner_ == "slb" && (name == "arp_ping" || name == "nsna_ping"))
+            diagnostics_.error(watch.where,
+                               fmt::format("{} cannot be used with the runner slb, because by its probes the "
+                                           "switches would learn the team's address at every port; use "
+                                           "ethtool or loss",
+                                           name));
         members(watch, "link_watch", name);
         for (const auto* key : members_of("link_watch"))
             if (key->rules.required && key->is_used_by(name) && watch.value.find(key->name()) == nullptr)

@@ -171,10 +171,12 @@ void check_attach(const Located& document, Diagnostics& diagnostics) {
     for (const auto* key : {"hwaddr", "datapath", "notify_peers", "mcast_rejoin"})
         if (document.value.find(key) != nullptr) diagnostics.error(document.member(key).where, remove);
     const auto* runner = document.value.find("runner");
-    if (runner != nullptr && *runner != json::Value(json::Object{{"name", "activebackup"}}))
+    if (runner != nullptr && *runner != json::Value(json::Object{{"name", "activebackup"}}) &&
+        *runner != json::Value(json::Object{{"name", "slb"}}))
         diagnostics.error(document.member("runner").where,
                           "the bond decides this, to which \"attach\" attaches the daemon; remove it, or let "
-                          "{\"name\": \"activebackup\"} choose the active slave of an active-backup bond");
+                          "{\"name\": \"activebackup\"} choose the active slave of an active-backup bond, or "
+                          "{\"name\": \"slb\"} steer a balance-xor bond by source address");
 }
 
 } // namespace

@@ -17,8 +17,8 @@ using enum Shape;
 using enum Fault;
 
 constexpr auto tx_hash_words = [] {
-    std::array<std::string_view, hash_words.size()> words;
-    std::ranges::transform(hash_words, words.begin(), &HashWord::word);
+    std::array<std::string_view, hash_words.size() - 1> words;
+    std::ranges::transform(std::span(hash_words).first(words.size()), words.begin(), &HashWord::word);
     return words;
 }();
 constexpr auto fallback_words = std::to_array<std::string_view>({"single", "static"});
@@ -27,6 +27,7 @@ constexpr auto tx_balancer_words = std::to_array<std::string_view>({"basic"});
 constexpr auto activebackup = std::to_array<std::string_view>({"activebackup"});
 constexpr auto lacp = std::to_array<std::string_view>({"lacp"});
 constexpr auto hashing = std::to_array<std::string_view>({"loadbalance", "lacp"});
+constexpr auto balancing = std::to_array<std::string_view>({"loadbalance", "lacp", "slb"});
 constexpr auto sticking = std::to_array<std::string_view>({"activebackup", "lacp"});
 constexpr auto ethtool = std::to_array<std::string_view>({"ethtool"});
 constexpr auto arp_ping = std::to_array<std::string_view>({"arp_ping"});
@@ -89,21 +90,21 @@ constexpr auto table = std::to_array<Key>({
       .wrong_value = tolerated},
      "Fields of a packet that select its port."},
     {"runner.tx_balancer",
-     {.shape = object, .used_by = hashing},
+     {.shape = object, .used_by = balancing},
      "Moves hash buckets between ports by their load."},
     {"runner.tx_balancer.name",
-     {.shape = string, .words = tx_balancer_words, .used_by = hashing, .wrong_value = tolerated},
+     {.shape = string, .words = tx_balancer_words, .used_by = balancing, .wrong_value = tolerated},
      "Name of the balancer. Without it nothing is moved."},
     {"runner.tx_balancer.balancing_interval",
-     {.shape = integer, .fallback = 50, .used_by = hashing, .wrong_value = tolerated},
+     {.shape = integer, .fallback = 50, .used_by = balancing, .wrong_value = tolerated},
      "Tenths of a second between two measurements of the load."},
     {"notify_peers",
      {.shape = object},
      "Gratuitous ARP and unsolicited neighbour advertisements when the active port has changed or a port was "
-     "lost."},
+     "lost, and with the runner slb for the addresses that have moved to another port."},
     {"notify_peers.count",
      {.shape = integer, .fallback = 0},
-     "Number of bursts; the default of the runner activebackup is 1."},
+     "Number of bursts; the default of the runner activebackup is 1, and that of slb 2, a second apart."},
     {"notify_peers.interval", {.shape = integer, .fallback = 0}, "Milliseconds between two bursts."},
     {"mcast_rejoin",
      {.shape = object},
@@ -219,7 +220,7 @@ constexpr auto table = std::to_array<Key>({
      {.shape = string, .fallback = "auto", .words = enum_names<DatapathChoice>, .wrong_shape = refused},
      "What carries the packets: the kernel's team driver (team), its bonding driver with a BPF program that "
      "chooses the port (bond), BPF programs (bpf), or the first of these that the kernel has (auto; with the "
-     "runner lacp not bond)."},
+     "runner lacp not bond, with slb bpf)."},
     {"attach",
      {.shape = boolean, .fallback = false, .wrong_shape = refused},
      "The device is a bond that another program made and keeps: steer it in its own mode, and change nothing "

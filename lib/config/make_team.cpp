@@ -70,7 +70,7 @@ HashFields tx_hash_of(const Section& runner) {
     HashFields fields{};
     for (const auto& word : *written->array())
         if (const auto* text = word.string()) fields |= hash_fields_named(*text);
-    return fields;
+    return fields & ~static_cast<HashFields>(HashField::source);
 }
 
 std::optional<TxBalancer> tx_balancer_of(const Section& runner) {
@@ -104,12 +104,14 @@ RunnerConfig runner_of(const Section& runner) {
     if (name == "loadbalance")
         return LoadBalanceRunner{.tx_hash = tx_hash_of(runner), .tx_balancer = tx_balancer_of(runner)};
     if (name == "lacp") return lacp_of(runner);
+    if (name == "slb") return SlbRunner{.tx_balancer = tx_balancer_of(runner)};
     return RoundRobinRunner{};
 }
 
 const std::optional<TxBalancer>* tx_balancer_of(const RunnerConfig& runner) {
     if (const auto* balance = std::get_if<LoadBalanceRunner>(&runner)) return &balance->tx_balancer;
     if (const auto* lacp = std::get_if<LacpRunner>(&runner)) return &lacp->tx_balancer;
+    if (const auto* slb = std::get_if<SlbRunner>(&runner)) return &slb->tx_balancer;
     return nullptr;
 }
 
@@ -265,12 +267,21 @@ TeamConfig make_team(const json::Value& document, std::string_view device) {
     team.debug_level = top.integer("debug_level");
     team.hwaddr = parse_mac_address(top.string("hwaddr"));
     team.attach = top.boolean("attach");
+    const auto runner = top.below("runner").string("name");
     // Its hash comes from the bond's policy.
-    team.runner =
-        team.attach ? LoadBalanceRunner{.tx_balancer = TxBalancer{}} : runner_of(top.below("runner"));
+    if (team.attach && runner != "slb")
+        team.runner = LoadBalanceRunner{.tx_balancer = TxBalancer{}};
+    else
+        team.runner = runner_of(top.below("runner"));
+    if (auto* slb = std::get_if<SlbRunner>(&team.runner); team.attach && slb != nullptr)
+        slb->tx_balancer = TxBalancer{};
     team.min_ports = top.below("runner").integer<std::uint16_t>("min_ports");
-    team.chooses_active = team.attach && top.below("runner").string("name") == "activebackup";
+    team.chooses_active = team.attach && runner == "activebackup";
     team.notify_peers = repetition_of(top.below("notify_peers"), team.runner);
+    // The second time for frames of other ways that arrive at a switch after the first.
+    if (std::holds_alternative<SlbRunner>(team.runner) && !team.notify_peers.configured)
+        team.notify_peers = {.count = 2,
+                             .interval = std::max(team.notify_peers.interval, milliseconds{1000})};
     team.mcast_rejoin = repetition_of(top.below("mcast_rejoin"), team.runner);
     team.link_watch_policy = top.word<LinkWatchPolicy>("link_watch_policy");
     team.datapath = top.word<DatapathChoice>("datapath");

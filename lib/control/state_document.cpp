@@ -3,6 +3,7 @@
 
 #include "base/match.h"
 #include "control/subsystem_documents.h"
+#include "model/tables.h"
 #include "json/document.h"
 
 #include <fmt/format.h>
@@ -214,11 +215,11 @@ constexpr auto port_fields = [](auto field, auto& port) {
 };
 
 Value setup_of(const TeamStatus& status) {
-    const bool is_lacp = std::holds_alternative<LacpRunner>(status.runner);
+    const bool hashes = mode_of(status.runner) == TransmitMode::hash;
     Value setup(Object{{"daemonized", status.daemonized},
                        {"dbus_enabled", status.dbus_enabled},
                        {"debug_level", status.debug_level},
-                       {"kernel_team_mode_name", is_lacp ? "loadbalance" : name_of(status.runner)},
+                       {"kernel_team_mode_name", hashes ? "loadbalance" : name_of(status.runner)},
                        {"pid", status.pid},
                        {"pid_file", status.pid_file},
                        {runner_name_key, name_of(status.runner)},

@@ -41,9 +41,9 @@ Result<TeamDevice> set_up(LinkControl& links, const Link& team, const std::strin
 
 } // namespace
 
-Result<std::unique_ptr<BpfDatapath>> BpfDatapath::open(bool by_cpu, const std::string& team,
+Result<std::unique_ptr<BpfDatapath>> BpfDatapath::open(HashKind hash, const std::string& team,
                                                        DevicePrograms& hooks) {
-    auto programs = TEAMO_TRY(ForwardPrograms::load(TEAMO_EXIT_REDIRECT, by_cpu));
+    auto programs = TEAMO_TRY(ForwardPrograms::load(TEAMO_EXIT_REDIRECT, hash));
     return std::unique_ptr<BpfDatapath>(new BpfDatapath(std::move(programs), team, hooks));
 }
 

@@ -15,8 +15,8 @@ namespace teamo {
 
 class BpfDatapath final : public Datapath {
 public:
-    /// `by_cpu`: for tables with HashField::cpu. `team`: the team's name.
-    static Result<std::unique_ptr<BpfDatapath>> open(bool by_cpu, const std::string& team,
+    /// `hash`: of the tables. `team`: the team's name.
+    static Result<std::unique_ptr<BpfDatapath>> open(HashKind hash, const std::string& team,
                                                      DevicePrograms& hooks);
 
     std::string_view name() const override { return "bpf"; }
@@ -47,6 +47,7 @@ public:
     }
     Result<BucketCounters> read_bucket(std::uint8_t bucket) override { return programs_.read_bucket(bucket); }
     Result<AllBucketCounters> read_buckets() override { return programs_.read_buckets(); }
+    Result<std::vector<LearnedAddress>> read_addresses() override { return programs_.read_addresses(); }
     bool moves_in_gaps() const override { return true; }
     bool has_moved(std::uint8_t bucket) const override { return programs_.has_moved(bucket); }
 

@@ -16,6 +16,7 @@ Result<DatapathChoice> choose_datapath(DatapathChoice choice, LinkControl& links
     if (existing != nullptr && existing->kind == "bond") return DatapathChoice::bond;
     if (existing != nullptr && (existing->kind == "veth" || existing->kind == "netkit"))
         return DatapathChoice::bpf;
+    if (std::holds_alternative<SlbRunner>(config.runner)) return DatapathChoice::bpf;
     std::array drivers{std::pair{"team", DatapathChoice::team}, std::pair{"bond", DatapathChoice::bond}};
     if (has_mode_for(config.runner) && lacking_in_bonding(config).empty()) std::ranges::reverse(drivers);
     for (const auto& [kind, drives] : drivers) {
@@ -48,15 +49,21 @@ Result<> check_device_tls(DatapathChoice choice, const TeamConfig& config) {
     return {};
 }
 
+Result<> check_runner(DatapathChoice choice, const TeamConfig& config) {
+    if (choice != DatapathChoice::team || !std::holds_alternative<SlbRunner>(config.runner)) return {};
+    return fail(ENOTSUP, "/runner/name: the kernel's team driver cannot drop what the switches bring back, "
+                         "which the runner slb needs; set \"datapath\": \"bpf\"");
+}
+
 namespace {
 
-Result<std::unique_ptr<Datapath>> open_bond(const TeamConfig& config, bool by_cpu, DevicePrograms& hooks) {
+Result<std::unique_ptr<Datapath>> open_bond(const TeamConfig& config, HashKind hash, DevicePrograms& hooks) {
     BondSetup setup{.mode = bond_mode_of(config.runner), .policy = BondPolicy::encap34};
     if (const auto* lacp = std::get_if<LacpRunner>(&config.runner)) {
         setup.lacp = *lacp;
         setup.min_links = config.min_ports;
     }
-    auto bond = TEAMO_TRY(SteeredBond::open(setup, by_cpu, hooks));
+    auto bond = TEAMO_TRY(SteeredBond::open(setup, hash, hooks));
     if (const auto lack = bond->cannot_steer(); !lack.empty() && !has_mode_for(config.runner))
         return fail(ENOTSUP, fmt::format("/runner/name: on a bond the runner {} needs a BPF program, and the "
                                          "kernel refuses it ({}); set \"datapath\": \"bpf\"",
@@ -69,18 +76,18 @@ Result<std::unique_ptr<Datapath>> open_bond(const TeamConfig& config, bool by_cp
 Result<std::unique_ptr<Datapath>> open_datapath(DatapathChoice choice, LinkControl& links,
                                                 const Link* existing, const TeamConfig& config,
                                                 DevicePrograms& hooks) {
-    if (config.attach)
-        return std::unique_ptr<Datapath>(TEAMO_TRY(SteeredBond::open({}, /*by_cpu=*/false, hooks)));
+    const auto hash = kind_of(hash_fields_of(config.runner));
+    if (config.attach) return std::unique_ptr<Datapath>(TEAMO_TRY(SteeredBond::open({}, hash, hooks)));
     TEAMO_TRY(check_device_tls(choice, config));
     if (needs_device_tls(config)) {
         const BondSetup by_its_own_hash{};
         return std::unique_ptr<Datapath>(
-            TEAMO_TRY(SteeredBond::open(by_its_own_hash, /*by_cpu=*/false, hooks)));
+            TEAMO_TRY(SteeredBond::open(by_its_own_hash, HashKind::by_flow, hooks)));
     }
     auto chosen = TEAMO_TRY(choose_datapath(choice, links, existing, config));
-    const bool by_cpu = has(hash_fields_of(config.runner), HashField::cpu);
+    TEAMO_TRY(check_runner(chosen, config));
     if (choice == DatapathChoice::automatic && existing == nullptr && chosen == DatapathChoice::bond) {
-        auto bond = open_bond(config, by_cpu, hooks);
+        auto bond = open_bond(config, hash, hooks);
         if (bond && (*bond)->cannot_steer().empty()) return bond;
         // Bonding alone does less than the others.
         const bool has_team = knows_team_driver() && TEAMO_TRY(links.knows_kind("team"));
@@ -88,8 +95,8 @@ Result<std::unique_ptr<Datapath>> open_datapath(DatapathChoice choice, LinkContr
     }
     switch (chosen) {
     case DatapathChoice::team: return TeamDatapath::open(mode_of(config.runner), hooks);
-    case DatapathChoice::bond: return open_bond(config, by_cpu, hooks);
-    default: return std::unique_ptr<Datapath>(TEAMO_TRY(BpfDatapath::open(by_cpu, config.device, hooks)));
+    case DatapathChoice::bond: return open_bond(config, hash, hooks);
+    default: return std::unique_ptr<Datapath>(TEAMO_TRY(BpfDatapath::open(hash, config.device, hooks)));
     }
 }
 

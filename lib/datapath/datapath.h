@@ -17,6 +17,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace teamo {
 
@@ -112,6 +113,10 @@ public:
     /// True if the datapath has moved this bucket, which is in Tables::leaving.
     virtual bool has_moved(std::uint8_t bucket) const = 0;
 
+    /// With HashField::source: the addresses that the team has sent from in the last five minutes, and that
+    /// are not heard from elsewhere since.
+    virtual Result<std::vector<LearnedAddress>> read_addresses() { return std::vector<LearnedAddress>(); }
+
     /// Brings the frames of these ports (by index, with their names) to the team that programs of others
     /// accept before ours sees them (DevicePrograms::shadowed()), by a table of nftables. Writes only
     /// differences.
@@ -138,6 +143,9 @@ class DevicePrograms;
 Result<std::unique_ptr<Datapath>> open_datapath(DatapathChoice choice, LinkControl& links,
                                                 const Link* existing, const TeamConfig& config,
                                                 DevicePrograms& hooks);
+
+/// ENOTSUP: the team driver has no rule for what arrives, which the runner slb needs.
+Result<> check_runner(DatapathChoice choice, const TeamConfig& config);
 
 /// True if a port requires device TLS, which only a bond with the kernel's hash can pass (docs/adr/0022).
 bool needs_device_tls(const TeamConfig& config);

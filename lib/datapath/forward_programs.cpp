@@ -2,7 +2,7 @@
 #include "datapath/forward_programs.h"
 
 #include "base/handle.h"
-#include "datapath/bpf/abi.h"
+#include "datapath/bpf/flow_hash.h"
 #include "datapath/team/bucket_meter.h"
 #include "forward.skel.h"
 #include "forward_probed.skel.h"
@@ -21,6 +21,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <future>
+#include <span>
 #include <vector>
 
 namespace teamo {
@@ -34,6 +35,7 @@ static_assert(static_cast<unsigned>(HashField::tcp) == TEAMO_HASH_TCP);
 static_assert(static_cast<unsigned>(HashField::udp) == TEAMO_HASH_UDP);
 static_assert(static_cast<unsigned>(HashField::sctp) == TEAMO_HASH_SCTP);
 static_assert(static_cast<unsigned>(HashField::cpu) == TEAMO_HASH_CPU);
+static_assert(static_cast<unsigned>(HashField::source) == TEAMO_HASH_SOURCE);
 static_assert(static_cast<unsigned>(TransmitMode::broadcast) == TEAMO_MODE_BROADCAST);
 static_assert(bucket_count == TEAMO_BUCKETS && max_ports + 1 == TEAMO_SLOTS);
 
@@ -102,9 +104,11 @@ struct ForwardPrograms::Loaded {
         buckets = map(maps.teamo_buckets);
         bucket_counters = map(maps.teamo_bucket_counters);
         port_counters = map(maps.teamo_port_counters);
+        sources = map(maps.teamo_sources);
         transmit = program(programs.teamo_transmit);
         receive = program(programs.teamo_receive);
         recheck = program(programs.teamo_recheck);
+        sift = program(programs.teamo_sift);
         avoid_lost_link = program(programs.teamo_avoid_lost_link);
         send_by_backup = program(programs.teamo_send_by_backup);
         hand_in = program(programs.teamo_hand_in);
@@ -114,8 +118,8 @@ struct ForwardPrograms::Loaded {
     teamo_exit exit;
     teamo_link_reading reading;
     UniqueFd team, live, devices, there, drains, cpu_slots, last_sent, buckets, bucket_counters,
-        port_counters;
-    UniqueFd transmit, receive, recheck, avoid_lost_link, send_by_backup, hand_in, learn_device;
+        port_counters, sources;
+    UniqueFd transmit, receive, recheck, sift, avoid_lost_link, send_by_backup, hand_in, learn_device;
     std::optional<Entries> entries;
 
     int refused = 0; ///< errno of a descriptor that could not be copied
@@ -146,10 +150,15 @@ int open_forward(Skeleton& skeleton, bool with_cast) {
 }
 
 /// 0, or libbpf's error.
-int load_forward(Skeleton& skeleton, teamo_exit exit, bool by_cpu, const teamo_bonding& bonding,
+int load_forward(Skeleton& skeleton, teamo_exit exit, HashKind hash, const teamo_bonding& bonding,
                  teamo_link_reading reading) {
     if (const int error = open_forward(skeleton, reading == TEAMO_LINKS_READ); error != 0) return error;
-    if (!by_cpu) static_cast<void>(bpf_map__set_max_entries(skeleton->maps.teamo_flows, 1));
+    const auto& maps = skeleton->maps;
+    if (hash != HashKind::by_cpu) static_cast<void>(bpf_map__set_max_entries(maps.teamo_flows, 1));
+    if (hash != HashKind::by_source)
+        for (auto* map : {maps.teamo_sources, maps.teamo_streams})
+            static_cast<void>(bpf_map__set_max_entries(map, 1));
+    skeleton->rodata->teamo_by_source = hash == HashKind::by_source ? 1 : 0;
     skeleton->rodata->teamo_link_reading = reading;
     skeleton->rodata->teamo_exit_by = exit;
     std::memcpy(&skeleton->rodata->teamo_bonding, &bonding, sizeof bonding);
@@ -157,6 +166,7 @@ int load_forward(Skeleton& skeleton, teamo_exit exit, bool by_cpu, const teamo_b
     bpf_program__set_autoload(programs.teamo_transmit, exit != TEAMO_EXIT_DRIVER);
     bpf_program__set_autoload(programs.teamo_receive, exit == TEAMO_EXIT_REDIRECT);
     bpf_program__set_autoload(programs.teamo_recheck, exit == TEAMO_EXIT_REDIRECT);
+    bpf_program__set_autoload(programs.teamo_sift, exit == TEAMO_EXIT_STEER && hash == HashKind::by_source);
     bpf_program__set_autoload(programs.teamo_avoid_lost_link, exit == TEAMO_EXIT_DRIVER);
     bpf_program__set_autoload(programs.teamo_send_by_backup, exit == TEAMO_EXIT_STEER);
     bpf_program__set_autoload(programs.teamo_hand_in, exit == TEAMO_EXIT_STEER);
@@ -185,11 +195,11 @@ ForwardPrograms::Ahead& ForwardPrograms::ahead() {
 void ForwardPrograms::load_ahead(bool on) { ahead().on = on; }
 void ForwardPrograms::drop_ahead() { ahead().next = {}; }
 
-Result<ForwardPrograms> ForwardPrograms::load(teamo_exit exit, bool by_cpu, const teamo_bonding& bonding) {
-    const Kind kind{.exit = exit, .by_cpu = by_cpu, .bonding = bonding};
+Result<ForwardPrograms> ForwardPrograms::load(teamo_exit exit, HashKind hash, const teamo_bonding& bonding) {
+    const Kind kind{.exit = exit, .hash = hash, .bonding = bonding};
     auto next = std::exchange(ahead().next, {});
     const auto& of = ahead().kind;
-    const bool is_wanted = next.valid() && of.exit == exit && of.by_cpu == by_cpu &&
+    const bool is_wanted = next.valid() && of.exit == exit && of.hash == hash &&
                            std::memcmp(&of.bonding, &bonding, sizeof bonding) == 0;
     auto loaded = is_wanted ? next.get() : load_now(kind);
     if (loaded && ahead().on) {
@@ -209,7 +219,7 @@ Result<ForwardPrograms> ForwardPrograms::load_now(const Kind& kind) {
         if (kind.exit == TEAMO_EXIT_STEER && reading == TEAMO_LINKS_UNSEEN) break;
         used = reading;
         done = load_programs("the BPF datapath", [&] {
-            return load_forward(skeleton, kind.exit, kind.by_cpu, kind.bonding, reading);
+            return load_forward(skeleton, kind.exit, kind.hash, kind.bonding, reading);
         });
         if (done) break;
     }
@@ -223,6 +233,7 @@ Result<ForwardPrograms> ForwardPrograms::load_now(const Kind& kind) {
 int ForwardPrograms::transmit() const { return loaded_->transmit.get(); }
 int ForwardPrograms::receive() const { return loaded_->receive.get(); }
 int ForwardPrograms::recheck() const { return loaded_->recheck.get(); }
+int ForwardPrograms::sift() const { return loaded_->sift.get(); }
 int ForwardPrograms::avoid_lost_link() const { return loaded_->avoid_lost_link.get(); }
 int ForwardPrograms::send_by_backup() const { return loaded_->send_by_backup.get(); }
 int ForwardPrograms::hand_in() const { return loaded_->hand_in.get(); }
@@ -353,6 +364,38 @@ bool ForwardPrograms::has_moved(std::uint8_t bucket) const {
     // Without a wait that was applied there is nothing to see yet.
     if (!applied_ || !applied_->leaving[bucket]) return false;
     return (*loaded_->entries)[bucket] == abi_of(applied_->buckets[bucket], Slot{0});
+}
+
+Result<std::vector<LearnedAddress>> ForwardPrograms::read_addresses() const {
+    std::vector<std::uint64_t> keys(TEAMO_SOURCES);
+    std::vector<teamo_source> values(TEAMO_SOURCES);
+    std::uint32_t cursor = 0, count = TEAMO_SOURCES;
+    // ENOENT: the end of the map.
+    if (bpf_map_lookup_batch(loaded_->sources.get(), nullptr, &cursor, keys.data(), values.data(), &count,
+                             nullptr) < 0 &&
+        errno != ENOENT)
+        return fail_errno(errno, "cannot read the addresses that the team sends from");
+    // Switches forget an address after five minutes. What comes back comes at once, so an address that is
+    // heard later is elsewhere.
+    constexpr std::uint64_t known_for = 300'000'000'000, comes_back_for = 500'000'000;
+    const auto now = now_in_nanoseconds();
+    std::vector<LearnedAddress> list;
+    for (std::size_t place = 0; place < count; ++place) {
+        const auto key = keys[place];
+        if (now - values[place].sent > known_for || values[place].heard > values[place].sent + comes_back_for)
+            continue;
+        const auto mac = key >> TEAMO_ADDRESS_VLAN;
+        const auto vlan = static_cast<std::uint32_t>(key & ((1U << TEAMO_ADDRESS_VLAN) - 1));
+        LearnedAddress address{.address = {},
+                               .vlan = static_cast<std::uint16_t>(vlan),
+                               .bucket =
+                                   static_cast<std::uint8_t>(teamo_bucket_of(teamo_hash_source(mac, vlan)))};
+        for (std::size_t byte = 0; byte < address.address.bytes.size(); ++byte)
+            address.address.bytes[byte] =
+                static_cast<std::uint8_t>(mac >> 8 * (address.address.bytes.size() - 1 - byte));
+        list.push_back(address);
+    }
+    return list;
 }
 
 Result<BucketCounters> ForwardPrograms::read_bucket(std::uint8_t bucket) {

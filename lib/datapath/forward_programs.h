@@ -13,15 +13,16 @@
 #include <array>
 #include <memory>
 #include <optional>
+#include <vector>
 
 namespace teamo {
 
 class ForwardPrograms {
 public:
-    /// Loads programs and maps, without attaching them. Tables with HashField::cpu need programs that were
-    /// loaded with `by_cpu`, which have a map entry for every flow, about 5 MB. `bonding`: only with
-    /// TEAMO_EXIT_STEER.
-    static Result<ForwardPrograms> load(teamo_exit exit, bool by_cpu, const teamo_bonding& bonding = {});
+    /// Loads programs and maps, without attaching them. `hash`: of the tables. By CPU there is a map entry
+    /// for every flow, about 5 MB; by source one for every address and every pair of them, about 3 MB.
+    /// `bonding`: only with TEAMO_EXIT_STEER.
+    static Result<ForwardPrograms> load(teamo_exit exit, HashKind hash, const teamo_bonding& bonding = {});
     /// `on`: more will be loaded. load() then loads the next ones of the same kind in a thread, while its
     /// caller goes on: half of its time is the kernel's verifier.
     static void load_ahead(bool on);
@@ -41,11 +42,13 @@ public:
     Result<BucketCounters> read_bucket(std::uint8_t bucket);
     Result<AllBucketCounters> read_buckets();
     bool has_moved(std::uint8_t bucket) const;
+    Result<std::vector<LearnedAddress>> read_addresses() const;
 
     // Descriptors of the programs, to attach.
     int transmit() const;        ///< not with TEAMO_EXIT_DRIVER
     int receive() const;         ///< only with TEAMO_EXIT_REDIRECT
     int recheck() const;         ///< only with TEAMO_EXIT_REDIRECT
+    int sift() const;            ///< only with TEAMO_EXIT_STEER, by source
     int avoid_lost_link() const; ///< only with TEAMO_EXIT_DRIVER
     int send_by_backup() const;  ///< only with TEAMO_EXIT_STEER
     int hand_in() const;         ///< only with TEAMO_EXIT_STEER
@@ -55,7 +58,7 @@ private:
     explicit ForwardPrograms(std::unique_ptr<Loaded> loaded);
     struct Kind {
         teamo_exit exit{};
-        bool by_cpu = false;
+        HashKind hash{};
         teamo_bonding bonding{};
     };
     static Result<ForwardPrograms> load_now(const Kind& kind);

@@ -87,6 +87,8 @@ enum class HashField : std::uint32_t {
     sctp = 1U << 6,
     cpu = 1U << 7, ///< not in teamd: the port whose interrupts the sending CPU serves (APA's LB_CPU); the
                    ///< other fields are for CPUs without a port that carries
+    source =
+        1U << 8, ///< not in tx_hash: the source address and the outermost VLAN (runner slb), and nothing else
 };
 using HashFields = std::uint32_t; ///< a set of HashField
 
@@ -116,6 +118,7 @@ inline constexpr auto hash_words = std::to_array<HashWord>({
     {"sctp", HashFields{} | HashField::sctp},
     {"l4", HashField::tcp | HashField::udp | HashField::sctp},
     {"cpu", HashFields{} | HashField::cpu},
+    {"source", HashFields{} | HashField::source}, // the last: no word of tx_hash
 });
 /// None for an unknown word.
 constexpr HashFields hash_fields_named(std::string_view word) {
@@ -185,19 +188,25 @@ struct LacpRunner {
     std::optional<TxBalancer> tx_balancer;
     bool operator==(const LacpRunner&) const = default;
 };
+/// Not in teamd: each source address has one port, without any help by the switches (docs/adr/0044).
+struct SlbRunner {
+    std::optional<TxBalancer> tx_balancer;
+    bool operator==(const SlbRunner&) const = default;
+};
 /// In the order of teamd's own list; the default is roundrobin.
 using RunnerConfig = std::variant<BroadcastRunner, RoundRobinRunner, RandomRunner, ActiveBackupRunner,
-                                  LoadBalanceRunner, LacpRunner>;
+                                  LoadBalanceRunner, LacpRunner, SlbRunner>;
 
-/// The name in teamd.conf, also of the kernel's mode (except lacp, which uses mode "loadbalance").
-inline constexpr std::array<std::string_view, 6> runner_names{"broadcast",    "roundrobin",  "random",
-                                                              "activebackup", "loadbalance", "lacp"};
+/// The name in teamd.conf, also of the kernel's mode (except lacp and slb, which use mode "loadbalance").
+inline constexpr std::array<std::string_view, 7> runner_names{
+    "broadcast", "roundrobin", "random", "activebackup", "loadbalance", "lacp", "slb"};
 constexpr const char* name_of(const RunnerConfig& runner) { return runner_names[runner.index()].data(); }
 
 /// The hash fields of a runner; none if it does not hash.
 constexpr HashFields hash_fields_of(const RunnerConfig& runner) {
     if (const auto* balance = std::get_if<LoadBalanceRunner>(&runner)) return balance->tx_hash;
     if (const auto* lacp = std::get_if<LacpRunner>(&runner)) return lacp->tx_hash;
+    if (std::holds_alternative<SlbRunner>(runner)) return HashFields{} | HashField::source;
     return 0;
 }
 

@@ -12,7 +12,7 @@ namespace {
 
 /// What happens to frames that a program of ours does not see.
 std::string_view fate_without(std::string_view name) {
-    constexpr std::array<std::pair<std::string_view, std::string_view>, 8> fates{{
+    constexpr std::array<std::pair<std::string_view, std::string_view>, 9> fates{{
         {"teamo_guard", "pass the guard unchecked"},
         {"teamo_receive", "are delivered even at a port that does not receive, and are not counted"},
         {"teamo_transmit", "leave by a port that the team has not chosen, or by none"},
@@ -21,6 +21,7 @@ std::string_view fate_without(std::string_view name) {
         {"teamo_meter", "are not counted for balancing"},
         {"teamo_send_by_backup", "leave by a slave without a link until bonding has noticed"},
         {"teamo_hand_in", "are dropped at a backup until bonding has noticed a lost link"},
+        {"teamo_sift", "are taken even if they come again or come back"},
     }};
     for (const auto& [of, fate] : fates)
         if (of == name) return fate;

@@ -7,6 +7,7 @@
 #include "model/config.h"
 
 #include <array>
+#include <bitset>
 #include <chrono>
 #include <vector>
 
@@ -31,9 +32,27 @@ enum class TransmitMode : std::uint32_t { hash, roundrobin, random, broadcast, a
 
 constexpr TransmitMode mode_of(const RunnerConfig& runner) {
     using enum TransmitMode;
-    constexpr std::array modes{broadcast, roundrobin, random, activebackup, hash, hash};
+    constexpr std::array modes{broadcast, roundrobin, random, activebackup, hash, hash, hash};
     return modes[runner.index()];
 }
+
+/// What selects a packet's bucket. The programs of one kind cannot do the work of another.
+enum class HashKind : std::uint8_t { by_flow, by_cpu, by_source };
+constexpr HashKind kind_of(HashFields fields) {
+    return has(fields, HashField::cpu)      ? HashKind::by_cpu
+           : has(fields, HashField::source) ? HashKind::by_source
+                                            : HashKind::by_flow;
+}
+
+using BucketSet = std::bitset<bucket_count>;
+
+/// A source address that the team has sent from, with HashField::source.
+struct LearnedAddress {
+    MacAddress address;
+    std::uint16_t vlan = 0; ///< of the outermost tag; 0: none
+    std::uint8_t bucket = 0;
+    bool operator==(const LearnedAddress&) const = default;
+};
 
 /// Options of the kernel's team driver; other datapaths ignore them.
 struct PortSettings {

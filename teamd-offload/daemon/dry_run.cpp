@@ -218,6 +218,7 @@ Result<> dry_run(const Configuration& configuration, const Options& options) {
     const auto& config = configuration.team;
     if (config.attach) return dry_run_attached(config);
     TEAMO_TRY(check_device_tls(options.datapath.value_or(config.datapath), config));
+    TEAMO_TRY(check_runner(options.datapath.value_or(config.datapath), config));
     auto control = TEAMO_TRY(LinkControl::open());
     const auto links = TEAMO_TRY(control.read_all());
     auto found = options.no_ports ? Found{} : find_ports(links, config);

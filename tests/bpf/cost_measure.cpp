@@ -62,6 +62,23 @@ TEST(ProgramCost, stays_below_limit_per_packet) {
     EXPECT_TRUE(at_most("receive, ns", receive, bounds));
 }
 
+TEST(ProgramCost, of_the_hash_by_source) {
+    constexpr Bounds bounds{.promised = 200, .defect = 400};
+    constexpr MacAddress group{{0x33, 0x33, 0, 0, 0, 1}};
+    Programs programs(TEAMO_LINKS_UNSEEN, /*by_source=*/true);
+    const auto out = PacketBuilder(peer, own).ipv4({}).tcp(1, 2).payload(1000).bytes();
+    EXPECT_TRUE(at_most("by source, transmit, ns",
+                        nanoseconds([&] { return programs.transmit(out, in_a_row); }), bounds));
+    programs.team.port_ifindex[programs.transmit(out).slot] = 1; // where the address receives
+    for (const auto& [name, to] : {std::pair{"unicast", own}, {"multicast", group}}) {
+        const auto in = PacketBuilder(to, peer).ipv4({}).udp(1, 2).payload(1000).bytes();
+        EXPECT_TRUE(at_most(fmt::format("by source, receive {}, ns", name), nanoseconds([&] {
+                                return programs.run(programs.receive_program(), in, 0, 0, in_a_row);
+                            }),
+                            bounds));
+    }
+}
+
 /// All slots are the loopback, which has a link.
 void learn_links(Programs& programs) {
     const auto ports = programs.team;

@@ -50,13 +50,15 @@ teamo_bucket from_slot(std::uint32_t first) {
 
 } // namespace
 
-Programs::Programs(teamo_link_reading reading) : skeleton_(teamo_forward::open(), teamo_forward::destroy) {
+Programs::Programs(teamo_link_reading reading, bool by_source)
+    : skeleton_(teamo_forward::open(), teamo_forward::destroy) {
     if (!skeleton_) throw std::runtime_error("the programs cannot be opened");
     skeleton_->rodata->teamo_link_reading = reading;
+    skeleton_->rodata->teamo_by_source = by_source ? 1 : 0;
     if (teamo_forward::load(skeleton_.get()) < 0)
         throw std::runtime_error("the programs do not load: is this root?");
     team = {.mode = TEAMO_MODE_HASH,
-            .hash_fields = TEAMO_HASH_ETH,
+            .hash_fields = by_source ? TEAMO_HASH_SOURCE : TEAMO_HASH_ETH,
             .team_ifindex = 0,
             .inner_ifindex = 2000,
             .port_ifindex = {},

@@ -44,7 +44,8 @@ class Programs {
 public:
     /// Loaded; slot n is device 1000 + n, all live, bucket b uses slot b / 32 + 1 first, then the next ones.
     /// `reading`: how they see the links of devices; std::runtime_error: the kernel refuses that.
-    explicit Programs(teamo_link_reading reading = TEAMO_LINKS_UNSEEN);
+    /// `by_source`: for the hash by source.
+    explicit Programs(teamo_link_reading reading = TEAMO_LINKS_UNSEEN, bool by_source = false);
     ~Programs();
 
     teamo_team team{}; ///< takes effect with the next run

@@ -39,10 +39,10 @@ Result<teamo_bonding> bonding_layout() {
 /// Of the program on the bond's egress.
 Duty egress_duty(Steering how) { return how == Steering::by_backup ? Duty::send_by_backup : Duty::transmit; }
 
-Result<ForwardPrograms> load_programs(bool is_ours, bool by_cpu) {
+Result<ForwardPrograms> load_programs(bool is_ours, HashKind hash) {
     auto layout = TEAMO_TRY(bonding_layout());
     layout.names_all = is_ours ? 1 : 0;
-    return ForwardPrograms::load(TEAMO_EXIT_STEER, by_cpu, layout);
+    return ForwardPrograms::load(TEAMO_EXIT_STEER, hash, layout);
 }
 
 /// One that another program made.
@@ -60,15 +60,16 @@ Result<std::optional<TeamDevice>> find_bond_of_others(const Links& links, const 
 
 } // namespace
 
-Result<std::unique_ptr<SteeredBond>> SteeredBond::open(std::optional<BondSetup> own, bool by_cpu,
+Result<std::unique_ptr<SteeredBond>> SteeredBond::open(std::optional<BondSetup> own, HashKind hash,
                                                        DevicePrograms& hooks) {
     auto links = TEAMO_TRY(LinkControl::open());
     auto counters = TEAMO_TRY(SlaveCounters::open());
-    std::unique_ptr<SteeredBond> bond(new SteeredBond(own, hooks, std::move(links), std::move(counters)));
+    std::unique_ptr<SteeredBond> bond(
+        new SteeredBond(own, hooks, std::move(links), std::move(counters), hash));
     if (!bond->is_steerable()) return bond;
     // Loads the module, whose types are read. Without it the device cannot be made, which says so.
     if (own) static_cast<void>(bond->links_.knows_kind(bond_kind));
-    auto programs = load_programs(own.has_value(), by_cpu);
+    auto programs = load_programs(own.has_value(), hash);
     if (programs)
         bond->programs_.emplace(std::move(*programs));
     else
@@ -118,13 +119,17 @@ Result<> SteeredBond::attach_port(IfIndex port, Slot /*slot*/) {
     counters_.begin(port);
     handing_.erase(port); // it may have been elsewhere
     if (TEAMO_TRY(hooks_.has(port, Hook::ingress, Duty::hand_in))) handing_.emplace(port, false);
-    return {};
+    sifted_.erase(port);
+    const bool is_left =
+        hash_ != HashKind::by_source && TEAMO_TRY(hooks_.has(port, Hook::ingress, Duty::sift));
+    return is_left ? hooks_.detach(port, Hook::ingress, Duty::sift) : Result<>();
 }
 
 /// clsact stays if a bond of others sends by that slave, and on the bond: to remove it costs packets.
 Result<> SteeredBond::detach_port(IfIndex port, bool made_clsact) {
     counters_.forget(port);
     handing_.erase(port);
+    sifted_.erase(port);
     auto released = own_ ? release_slave(links_, port, bond_) : Result<>();
     auto detached = hooks_.detach_all(port, made_clsact && (own_ || !carrying_.contains(port)));
     return released ? detached : released;
@@ -139,7 +144,18 @@ Result<> SteeredBond::apply(const Tables& tables) {
     if (!programs_ || how_ == Steering::off) return {};
     if (how_ == Steering::by_backup) return help_bonding(tables);
     TEAMO_TRY(programs_->apply(tables));
-    return attach_to_bond(Order::first, programs_->transmit());
+    TEAMO_TRY(attach_to_bond(Order::first, programs_->transmit()));
+    return hash_ == HashKind::by_source && attached_ ? sift() : Result<>();
+}
+
+/// After the bond's own program: until then nothing is known of the addresses that it sends from.
+Result<> SteeredBond::sift() {
+    for (const auto port : tables_.ports) {
+        if (!port || sifted_.contains(port)) continue;
+        TEAMO_TRY(hooks_.attach(port, Hook::ingress, Duty::sift, Order::first, programs_->sift()));
+        sifted_.insert(port);
+    }
+    return {};
 }
 
 Result<> SteeredBond::attach_to_bond(Order order, int program) {
@@ -182,6 +198,9 @@ Result<> SteeredBond::steer(Steering how) {
             failures.add(hooks_.detach(port, Hook::ingress, Duty::hand_in));
             is_ours = false;
         }
+    if (how != Steering::by_hash)
+        for (const auto port : std::exchange(sifted_, {}))
+            failures.add(hooks_.detach(port, Hook::ingress, Duty::sift));
     is_clean_ = failures.result().has_value();
     return failures.result();
 }

@@ -20,9 +20,9 @@ namespace teamo {
 class SteeredBond final : public Datapath {
 public:
     /// `own`: how a bond of ours is made; steered unless its policy is layer3+4, with which bonding chooses
-    /// the ports by its own hash (docs/adr/0022). None: the bond is of another program. `by_cpu`: for tables
-    /// with HashField::cpu. Succeeds also if the kernel refuses the programs: see cannot_steer().
-    static Result<std::unique_ptr<SteeredBond>> open(std::optional<BondSetup> own, bool by_cpu,
+    /// the ports by its own hash (docs/adr/0022). None: the bond is of another program. `hash`: of the
+    /// tables. Succeeds also if the kernel refuses the programs: see cannot_steer().
+    static Result<std::unique_ptr<SteeredBond>> open(std::optional<BondSetup> own, HashKind hash,
                                                      DevicePrograms& hooks);
 
     std::string_view name() const override { return "bond"; }
@@ -53,6 +53,9 @@ public:
     Result<std::array<PortCounters, max_ports + 1>> read_counters() override;
     Result<BucketCounters> read_bucket(std::uint8_t bucket) override;
     Result<AllBucketCounters> read_buckets() override;
+    Result<std::vector<LearnedAddress>> read_addresses() override {
+        return counts_buckets() ? programs_->read_addresses() : std::vector<LearnedAddress>();
+    }
     bool moves_in_gaps() const override { return true; }
     bool has_moved(std::uint8_t bucket) const override { return !programs_ || programs_->has_moved(bucket); }
 
@@ -60,13 +63,15 @@ private:
     Result<> attach_to_bond(Order order, int program);
     Result<> help_bonding(Tables tables);
     Result<> hand_in(IfIndex port, bool carries);
+    Result<> sift();
     bool is_steerable() const { return !own_ || own_->policy == BondPolicy::encap34; }
     bool counts_buckets() const { return programs_ && how_ == Steering::by_hash; }
     SteeredBond(std::optional<BondSetup> own, DevicePrograms& hooks, LinkControl links,
-                SlaveCounters counters)
-        : own_(own), hooks_(hooks), links_(std::move(links)), counters_(std::move(counters)) {}
+                SlaveCounters counters, HashKind hash)
+        : own_(own), hash_(hash), hooks_(hooks), links_(std::move(links)), counters_(std::move(counters)) {}
 
     std::optional<BondSetup> own_;
+    HashKind hash_;
     DevicePrograms& hooks_;
     LinkControl links_;
     SlaveCounters counters_;
@@ -78,6 +83,7 @@ private:
     bool attached_ = false;           ///< the program on the bond
     bool is_clean_ = false;           ///< no program that is not needed is left
     std::map<IfIndex, bool> handing_; ///< slaves with the program that hands in; false: not ours, or none
+    std::set<IfIndex> sifted_;        ///< slaves with the program that drops copies
     std::set<IfIndex> carrying_;      ///< the slaves by which the bond sent last
 };
 

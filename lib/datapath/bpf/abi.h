@@ -19,6 +19,8 @@
 #define TEAMO_FLOWS 65536u    /* remembered flows if the hash is by CPU */
 #define TEAMO_TCP_FLOWS 4096u /* see tcp.bpf.h */
 
+#define TEAMO_SOURCES 16384u /* see sources.bpf.h */
+
 /* The fragments of a transmit hash: the bits of HashField in lib/model/config.h. */
 #define TEAMO_HASH_ETH (1u << 0)
 #define TEAMO_HASH_VLAN (1u << 1)
@@ -27,7 +29,8 @@
 #define TEAMO_HASH_TCP (1u << 4)
 #define TEAMO_HASH_UDP (1u << 5)
 #define TEAMO_HASH_SCTP (1u << 6)
-#define TEAMO_HASH_CPU (1u << 7) /* by the sending CPU; the other bits are used if its port is not live */
+#define TEAMO_HASH_CPU (1u << 7)    /* by the sending CPU; the other bits are used if its port is not live */
+#define TEAMO_HASH_SOURCE (1u << 8) /* alone: the source address and the outermost VLAN */
 
 enum teamo_mode {
     TEAMO_MODE_HASH = 0,       /* bucket = hash of the flow: loadbalance, and activebackup with one slot */
@@ -130,6 +133,18 @@ struct teamo_counters {
     __u64 rx_dropped; /* arrived on a port that does not receive for the team */
     __u64 rx_left;    /* concerns only the link, or the port itself: left to it */
 };
+
+/* Map "teamo_sources", TEAMO_SOURCES elements by address and VLAN (teamo_address_of()): the source addresses
+ * that the team has sent from, if the hash is by source. Written per packet at most eight times a second, and
+ * each packet that arrives reads it. Times are of CLOCK_MONOTONIC_COARSE, in nanoseconds. */
+struct teamo_source {
+    __u64 sent;   /* when it sent last, an eighth of TEAMO_SOURCE_LIFE too early at most */
+    __u64 heard;  /* when a frame from it arrived last and was dropped, with the same delay */
+    __u64 moved;  /* when it sent by another slot than before; 0: never */
+    __u32 slot;   /* by which it sent last */
+    __u32 former; /* by which it sent before `moved`; 0: none */
+};
+#define TEAMO_ADDRESS_VLAN 12 /* an address as a number: the MAC address, shifted by this, and the VLAN */
 
 /* A record of the iterator over all BPF programs (names.bpf.c). */
 struct teamo_program_name {

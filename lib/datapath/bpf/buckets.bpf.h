@@ -60,24 +60,10 @@ static __always_inline bool teamo_has_paused(__u32 bucket, __u32 slot) {
     return (__s64)(now - before) >= (__s64)*drain;
 }
 
-static __always_inline __u32 teamo_slot_in_bucket(__u32 bucket, __u32 live) {
-    __u64* entry = bpf_map_lookup_elem(&teamo_buckets, &bucket);
-    __u64 order, settled;
-    __u32 leaving;
+/* The first live slot of an order. */
+static __always_inline __u32 teamo_first_slot(__u64 order, __u32 live) {
     int i;
 
-    if (!entry) return TEAMO_NO_SLOT;
-    /* All eight at once, so that the order is never partly old and partly new. */
-    order = bpf_be64_to_cpu(TEAMO_READ_ONCE(*entry));
-    leaving = order >> (56 + TEAMO_LEAVING_SHIFT);
-    if (leaving) {
-        settled = order & ~(0xfULL << (56 + TEAMO_LEAVING_SHIFT));
-        if (leaving < TEAMO_SLOTS && live >> leaving & 1 && !teamo_has_paused(bucket, leaving))
-            return leaving;
-        /* Fails if the daemon has written another order meanwhile. */
-        __sync_val_compare_and_swap(entry, bpf_cpu_to_be64(order), bpf_cpu_to_be64(settled));
-        order = settled;
-    }
     for (i = 0; i < 8; i++) {
         __u32 slot = order >> 56;
 
@@ -85,6 +71,42 @@ static __always_inline __u32 teamo_slot_in_bucket(__u32 bucket, __u32 live) {
         order <<= 8;
     }
     return TEAMO_NO_SLOT;
+}
+
+#define TEAMO_SETTLED(order) ((order) & ~(0xfULL << (56 + TEAMO_LEAVING_SHIFT)))
+
+/* The slot that a bucket uses now. */
+static __always_inline __u32 teamo_present_slot(__u32 bucket, __u32 live) {
+    const __u64* entry = bpf_map_lookup_elem(&teamo_buckets, &bucket);
+    __u64 order;
+    __u32 leaving;
+
+    if (!entry) return TEAMO_NO_SLOT;
+    order = bpf_be64_to_cpu(TEAMO_READ_ONCE(*entry));
+    leaving = order >> (56 + TEAMO_LEAVING_SHIFT);
+    if (leaving && leaving < TEAMO_SLOTS && live >> leaving & 1) return leaving;
+    return teamo_first_slot(TEAMO_SETTLED(order), live);
+}
+
+/* The same for a packet of the bucket: ends the bucket's move when its time has come. */
+static __always_inline __u32 teamo_slot_in_bucket(__u32 bucket, __u32 live) {
+    __u64* entry = bpf_map_lookup_elem(&teamo_buckets, &bucket);
+    __u64 order, settled;
+    __u32 leaving;
+
+    if (!entry) return TEAMO_NO_SLOT;
+    /* All eight at once, so that the order is never partly old and partly new. */
+    order = bpf_be64_to_cpu(TEAMO_READ_ONCE(*entry));
+    leaving = order >> (56 + TEAMO_LEAVING_SHIFT);
+    if (leaving) {
+        settled = TEAMO_SETTLED(order);
+        if (leaving < TEAMO_SLOTS && live >> leaving & 1 && !teamo_has_paused(bucket, leaving))
+            return leaving;
+        /* Fails if the daemon has written another order meanwhile. */
+        __sync_val_compare_and_swap(entry, bpf_cpu_to_be64(order), bpf_cpu_to_be64(settled));
+        order = settled;
+    }
+    return teamo_first_slot(order, live);
 }
 
 #endif

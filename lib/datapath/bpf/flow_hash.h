@@ -48,6 +48,11 @@
 #define TEAMO_K_DST_PORT 0x88a18301U
 #define TEAMO_K_SRC_PORT 0x9253946fU
 
+/* Of the hash by source alone, whose buckets move one by one: the golden ratio, with which 64 addresses that
+ * count up in steps of 1 or 2 have 64 buckets. With the one above in steps of 1 they would have nine, as it
+ * is near 2/7. */
+#define TEAMO_K_SOURCE 0x9e3779b1U
+
 /* A flow as user space describes it. */
 struct teamo_flow {
     __u64 dst_mac, src_mac;     /* 48 bits: the first byte is the highest */
@@ -66,6 +71,13 @@ static inline __attribute__((always_inline)) __u32 teamo_hash_macs(__u64 dst, __
 }
 
 static inline __attribute__((always_inline)) __u32 teamo_hash_vlan(__u32 vlan) { return vlan * TEAMO_K_VLAN; }
+
+/* By source alone: the VLAN is one number of 12 bits. */
+static inline __attribute__((always_inline)) __u32 teamo_hash_source(__u64 src, __u32 vlan) {
+    __u64 low = (src & 0xffffffff) * TEAMO_K_SOURCE + (src >> 32) * TEAMO_K_SRC_MAC_HIGH;
+
+    return (low + teamo_hash_vlan(vlan)) & 0xffffffff; /* see teamo_hash_macs() */
+}
 
 static inline __attribute__((always_inline)) __u32 teamo_hash_ipv4(__u32 dst, __u32 src) {
     return dst * TEAMO_K_DST_IP3 + src * TEAMO_K_SRC_IP3;
@@ -97,6 +109,9 @@ static inline __u32 teamo_flow_bucket(const struct teamo_flow* flow, __u32 field
     const __u32 *dst = flow->dst_ip, *src = flow->src_ip;
     __u32 hash = 0;
 
+    if (fields & TEAMO_HASH_SOURCE)
+        return teamo_bucket_of(
+            teamo_hash_source(flow->src_mac, flow->vlan >> 12 ? flow->vlan >> 12 : flow->vlan));
     if (fields & TEAMO_HASH_ETH) hash += teamo_hash_macs(flow->dst_mac, flow->src_mac);
     if (fields & TEAMO_HASH_VLAN) hash += teamo_hash_vlan(flow->vlan);
     if (flow->ip_version == 4 && fields & TEAMO_HASH_IPV4) hash += teamo_hash_ipv4(dst[3], src[3]);

@@ -30,26 +30,14 @@
 #include "buckets.bpf.h"
 #include "cpu_choice.bpf.h"
 #include "links.bpf.h"
+#include "live.bpf.h"
 #include "parse.bpf.h"
+#include "sources.bpf.h"
 
 /* enum teamo_exit; set before the programs are loaded. */
 const volatile __u32 teamo_exit_by = TEAMO_EXIT_REDIRECT;
 
 #define TEAMO_ALL_SLOTS (((1u << TEAMO_SLOTS) - 1) & ~(1u << TEAMO_NO_SLOT))
-
-struct {
-    __uint(type, BPF_MAP_TYPE_ARRAY);
-    __uint(max_entries, 1);
-    __type(key, __u32);
-    __type(value, struct teamo_team);
-} teamo_team SEC(".maps");
-
-struct {
-    __uint(type, BPF_MAP_TYPE_ARRAY);
-    __uint(max_entries, 1);
-    __type(key, __u32);
-    __type(value, struct teamo_live);
-} teamo_live SEC(".maps");
 
 struct {
     __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
@@ -110,7 +98,7 @@ static __always_inline __u32 teamo_port_of(const struct teamo_team* team, __u32 
 /* On a bond of others: a frame without any hashed field would share one slave with all others of its kind;
  * bonding has hashes for it. */
 static __always_inline bool teamo_has_fields(const struct __sk_buff* skb, const struct teamo_team* team) {
-    return team->hash_fields & TEAMO_HASH_ETH || skb->protocol == bpf_htons(ETH_P_IP) ||
+    return team->hash_fields & (TEAMO_HASH_ETH | TEAMO_HASH_SOURCE) || skb->protocol == bpf_htons(ETH_P_IP) ||
            skb->protocol == bpf_htons(ETH_P_IPV6);
 }
 
@@ -175,20 +163,6 @@ static __always_inline __u32 teamo_choose(struct __sk_buff* skb, const struct te
     return teamo_slot_in_bucket(bucket & (TEAMO_BUCKETS - 1), slots);
 }
 
-/* The first standby slot that has a link. */
-static __always_inline __u32 teamo_standby_slot(const struct teamo_live* live) {
-    __u64 order = bpf_be64_to_cpu(TEAMO_READ_ONCE(live->standby));
-    int i;
-
-    for (i = 0; i < 8 && order; i++) {
-        __u32 slot = order >> 56;
-
-        if (slot < TEAMO_SLOTS && teamo_linked(1u << slot, true)) return slot;
-        order <<= 8;
-    }
-    return TEAMO_NO_SLOT;
-}
-
 /*
  * The chosen slot has no link, and the daemon has not written that yet, or no daemon runs: chooses among the
  * slots that have one, then the standby slots, then the slots that should wait. If none has a link, the first
@@ -232,15 +206,28 @@ __attribute__((noinline)) int teamo_leave_by_all(struct __sk_buff* skb, __u32 sl
     return TC_ACT_SHOT;
 }
 
+/* The slot of a packet that has its port by its source address, and the address's bucket. */
+static __always_inline __u32 teamo_choose_by_source(struct __sk_buff* skb, __u64 source, __u32 tx,
+                                                    __u32* bucket) {
+    *bucket = teamo_address_bucket(source);
+    if (!(tx & (tx - 1))) return teamo_slot_of(tx);
+    teamo_count_bucket(skb, *bucket);
+    return teamo_slot_in_bucket(*bucket, tx);
+}
+
 SEC("tc")
 int teamo_transmit(struct __sk_buff* skb) {
     __u32 zero = 0, tx, bucket = 0, slot;
+    __u64 source = 0;
     const struct teamo_team* team = bpf_map_lookup_elem(&teamo_team, &zero);
     const struct teamo_live* live = bpf_map_lookup_elem(&teamo_live, &zero);
 
     if (!team || !live) return TEAMO_NOWHERE;
     tx = TEAMO_READ_ONCE(live->tx) & TEAMO_ALL_SLOTS;
-    if (!(tx & (tx - 1)) && !(team->hash_fields & TEAMO_HASH_CPU)) {
+    if (teamo_by_source) {
+        source = teamo_source_of(skb);
+        slot = teamo_choose_by_source(skb, source, tx, &bucket);
+    } else if (!(tx & (tx - 1)) && !(team->hash_fields & TEAMO_HASH_CPU)) {
         /* At most one live port: no choice, and only "cpu" stores anything. */
         slot = teamo_slot_of(tx);
     } else if (team->mode == TEAMO_MODE_BROADCAST) {
@@ -250,6 +237,8 @@ int teamo_transmit(struct __sk_buff* skb) {
         slot = teamo_choose(skb, team, bucket, tx);
     }
     if (slot == TEAMO_NO_SLOT || !teamo_has_link(slot, true)) slot = teamo_choose_linked(skb, slot, bucket);
+    if (teamo_by_source && slot != TEAMO_NO_SLOT) teamo_note_source(source, slot);
+    /* One call for all: of a second one kernel 6.1 does not see that the slot is in bounds. */
     return teamo_leave_by(skb, team, slot);
 }
 
@@ -274,16 +263,6 @@ static __always_inline __u32 teamo_slot_of_port(const struct teamo_team* team, _
 static __always_inline bool teamo_is_of_link(const void* data) {
     return (teamo_be64(data) >> 16 & ~0xfULL) == TEAMO_LINK_LOCAL ||
            ((const struct ethhdr*)data)->h_proto == TEAMO_EAPOL;
-}
-
-/* The slot that transmits because no slot of tx has a link; 0: none has to. */
-__attribute__((noinline)) __u32 teamo_stand_in(void) {
-    __u32 zero = 0;
-    const struct teamo_live* live = bpf_map_lookup_elem(&teamo_live, &zero);
-
-    if (!teamo_link_reading || !live || !live->standby || teamo_linked(TEAMO_READ_ONCE(live->tx), true))
-        return TEAMO_NO_SLOT;
-    return teamo_standby_slot(live);
 }
 
 /*
@@ -327,11 +306,10 @@ int teamo_receive(struct __sk_buff* skb) {
             teamo_count_rx(skb, slot);
         return teamo_leave_to_port(slot);
     }
-    if (rx) {
-        teamo_count_rx(skb, slot);
-        return bpf_redirect(team->inner_ifindex, 0);
-    }
-    return teamo_drop_rx(slot);
+    if (!rx || (teamo_by_source && !teamo_takes(skb, slot))) return teamo_drop_rx(slot);
+    if (teamo_by_source) teamo_count_received(skb, data);
+    teamo_count_rx(skb, slot);
+    return bpf_redirect(team->inner_ifindex, 0);
 }
 
 /*
@@ -347,8 +325,26 @@ int teamo_recheck(struct __sk_buff* skb) {
 
     if (!team || !live) return TC_ACT_UNSPEC;
     slot = teamo_slot_of_port(team, skb->ingress_ifindex);
-    if (slot == TEAMO_NO_SLOT || teamo_receives(live, slot)) return TC_ACT_UNSPEC;
-    return teamo_drop_rx(slot);
+    if (slot == TEAMO_NO_SLOT) return TC_ACT_UNSPEC;
+    if (!teamo_receives(live, slot) || (teamo_by_source && !teamo_takes(skb, slot)))
+        return teamo_drop_rx(slot);
+    return TC_ACT_UNSPEC;
+}
+
+/* The ingress of a slave of a bond that is steered by source: drops what the team does not take. */
+SEC("tc")
+int teamo_sift(struct __sk_buff* skb) {
+    void* data = (void*)(long)skb->data;
+    void* end = (void*)(long)skb->data_end;
+    __u32 zero = 0, slot;
+    const struct teamo_team* team = bpf_map_lookup_elem(&teamo_team, &zero);
+
+    if (!team || skb->pkt_type > PACKET_OTHERHOST || data + ETH_HLEN > end) return TC_ACT_UNSPEC;
+    slot = teamo_slot_of_port(team, skb->ifindex);
+    if (slot == TEAMO_NO_SLOT || teamo_is_of_link(data)) return TC_ACT_UNSPEC;
+    if (!teamo_takes(skb, slot)) return teamo_drop_rx(slot);
+    teamo_count_received(skb, data);
+    return TC_ACT_UNSPEC;
 }
 
 /*

@@ -29,19 +29,21 @@ enum class Duty : std::uint8_t {
     avoid_lost_link,
     meter,
     send_by_backup,
-    hand_in
+    hand_in,
+    sift
 };
 /// As in the programs' source; the kernel cuts them to 15 letters.
 template <>
-inline constexpr std::array<std::string_view, 8> enum_names<Duty>{
-    "teamo_guard",           "teamo_receive", "teamo_transmit",       "teamo_recheck",
-    "teamo_avoid_lost_link", "teamo_meter",   "teamo_send_by_backup", "teamo_hand_in"};
+inline constexpr std::array<std::string_view, 9> enum_names<Duty>{
+    "teamo_guard", "teamo_receive",        "teamo_transmit", "teamo_recheck", "teamo_avoid_lost_link",
+    "teamo_meter", "teamo_send_by_backup", "teamo_hand_in",  "teamo_sift"};
 
 /// True for a program on a port, which is a filter of clsact: when the port moves to another network
 /// namespace, the kernel removes filters, but not programs of tcx, and the index in our tables would be that
 /// of another device there.
 constexpr bool is_of_port(Duty duty) {
-    return duty == Duty::guard || duty == Duty::receive || duty == Duty::avoid_lost_link;
+    return duty == Duty::guard || duty == Duty::receive || duty == Duty::avoid_lost_link ||
+           duty == Duty::sift;
 }
 
 /// True for a program with Order::late. It is on the device's own hook only while it is alone there: those of

@@ -46,7 +46,7 @@ Result<std::unique_ptr<Datapath>> TeamDatapath::open(TransmitMode mode, DevicePr
         new TeamDatapath(mode, hooks, std::move(links), std::move(counters), receives_apart));
     if (mode == TransmitMode::hash) {
         // Without BPF the daemon alone handles lost links.
-        auto programs = ForwardPrograms::load(TEAMO_EXIT_DRIVER, /*by_cpu=*/false);
+        auto programs = ForwardPrograms::load(TEAMO_EXIT_DRIVER, HashKind::by_flow);
         if (programs && programs->see_links()) datapath->avoidance_.emplace(std::move(*programs));
     }
     return std::unique_ptr<Datapath>(std::move(datapath));

@@ -21,13 +21,16 @@ HashFields hash_fields_of(BondPolicy policy) {
 }
 
 Unsteered BondSteering::obstacle(const View& bond) const {
+    if (bond.by_source && bond.mode != bond_mode_xor) return Unsteered::mode;
     if (bond.mode == bond_mode_active_backup) {
         if (!bond.shares_address) return Unsteered::addresses;
         if (bond.waits) return Unsteered::delay;
     } else {
         if (!by_hash_) return Unsteered::mode;
         if (is_ours_) return bond.has_programs ? Unsteered::nothing : Unsteered::programs;
-        if (!own_policy() || own_policy() == BondPolicy::vlan_srcmac) return Unsteered::policy;
+        // With slb one address in one VLAN has one port, as vlan+srcmac wants it.
+        if (!own_policy() || (own_policy() == BondPolicy::vlan_srcmac && !bond.by_source))
+            return Unsteered::policy;
         if (own_policy() == BondPolicy::layer34 && bond.offloads_tls) return Unsteered::device_tls;
     }
     if (bond.slaves > max_ports) return Unsteered::slaves;

@@ -34,6 +34,7 @@ public:
         bool shares_address = true; ///< fail_over_mac is none
         bool waits = false;         ///< downdelay is not 0
         bool offloads_tls = false;  ///< a slave has device TLS switched on
+        bool by_source = false;     ///< the runner is slb, which needs balance-xor
         bool has_programs = true;   ///< the kernel accepts the programs that steer
     };
 

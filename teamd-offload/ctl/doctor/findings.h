@@ -49,6 +49,7 @@ struct RepeatedFrames {
     std::size_t different = 0;  ///< frames, each counted once, without the team's own
     std::size_t duplicated = 0; ///< of these, frames that arrived by several ports at about the same time
     std::size_t own = 0;        ///< frames from the team's own address
+    std::size_t broadcasts = 0; ///< of `different`
     std::set<IfIndex> ports{};  ///< where duplicated and own frames arrived
     bool operator==(const RepeatedFrames&) const = default;
 };

@@ -28,6 +28,9 @@ constexpr const char* fix_on_switch =
 // One or two may have another cause: the group of the switch has just changed.
 constexpr std::size_t min_repeated = 3;
 
+/// A broadcast begins so.
+constexpr std::string_view to_all = "\xff\xff\xff\xff\xff\xff";
+
 /// Copies of a frame differ by the time in the queues of the switch.
 constexpr std::chrono::milliseconds max_difference{20};
 
@@ -53,6 +56,21 @@ bool add_repeated(const Readings& readings, Findings& findings) {
                      listed(ports)),
          fix_on_switch});
     return true;
+}
+
+/// With slb it is the reverse: to each port a switch must send a copy of what it floods.
+void add_aggregated(const Readings& readings, Findings& findings) {
+    const auto& frames = readings.repeated;
+    const auto carrying = std::ranges::count_if(readings.state.ports, &PortStatus::transmits);
+    if (frames.broadcasts < min_repeated || frames.duplicated + frames.own > 0 || carrying < 2) return;
+    findings.push_back(
+        {warning, readings.state.name,
+         fmt::format("{} in a second arrived by one port each, and none came back: the switch seems to "
+                     "aggregate the ports, and with the runner slb frames that arrive by another port than "
+                     "their address's are dropped",
+                     counted(frames.broadcasts, "broadcast", "broadcasts")),
+         "on the switch: remove the group (LAG) of the ports; or here: "
+         R"("runner": {"name": "loadbalance"}, or "lacp")"});
 }
 
 /// A switch that does not aggregate the ports learns the team's address by one port and uses only this port.
@@ -153,10 +171,12 @@ RepeatedFrames repeated_frames(std::span<const GroupFrame> frames, const MacAddr
         const auto end = std::find_if(first, list.end(), [&one = **first](const GroupFrame* frame) {
             return frame->bytes != one.bytes || frame->at - one.at > max_difference;
         });
+        const auto& bytes = (*first)->bytes;
         std::set<IfIndex> ports;
         for (; first != end; ++first)
             ports.insert((*first)->port);
         ++found.different;
+        if (bytes.starts_with(to_all)) ++found.broadcasts;
         if (ports.size() > 1) {
             ++found.duplicated;
             found.ports.merge(ports);
@@ -171,6 +191,8 @@ Findings aggregation_findings(const Readings& readings) {
         add_unused_by_lacp(readings.state, findings);
     else if (readings.state.runner == "activebackup")
         add_to_standby(readings, findings);
+    else if (readings.state.runner == "slb")
+        add_aggregated(readings, findings);
     else if (!add_repeated(readings, findings))
         add_one_sided(readings.state, findings);
     return findings;

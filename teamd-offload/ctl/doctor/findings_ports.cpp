@@ -195,8 +195,10 @@ void add_multicast(const Readings& readings, const std::string& name, Findings& 
 
 void add_received(const Readings& readings, const PortStatus& port, Findings& findings) {
     const auto more = growth_of(&PortCounters::rx_dropped, port, readings.before).value_or(0);
-    // A backup port drops what the switch floods: that is normal.
-    if (more == 0 || readings.state.runner == "activebackup") return;
+    // A backup port drops what the switch floods, and with slb every port does: that is normal.
+    const auto& runner = readings.state.runner;
+    if (more == 0 || runner == "activebackup" || (runner == "slb" && readings.state.counts_by_program))
+        return;
     const auto dropped = counted(more, "packet", "packets");
     if (!readings.state.counts_by_program) // then the device counts, for other reasons
         findings.push_back(

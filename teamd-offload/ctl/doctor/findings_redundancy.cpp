@@ -47,17 +47,18 @@ void add_shared_place(const Readings& readings, const std::vector<const PortStat
 void add_shared_switch(const TeamState& state, const std::vector<const PortStatus*>& ports,
                        Findings& findings) {
     if (state.common.at.source != SwitchSource::lldp) return;
-    const bool one_carries = state.runner == "activebackup";
+    const bool needs_no_help = state.runner == "activebackup" || state.runner == "slb";
     findings.push_back(
         {note, state.name,
          fmt::format("{} lead to one switch ({}): its failure stops the team", listed(names_of(ports)),
                      state.common.at.shown()),
          fmt::format("connect one of them to another switch{}",
-                     one_carries ? "" : ", if both switches can aggregate ports together (MLAG, stack)")});
+                     needs_no_help ? "" : ", if both switches can aggregate ports together (MLAG, stack)")});
 }
 
 bool needs_one_aggregate(const TeamState& state) {
-    return state.runner != "activebackup" && state.runner != "lacp" && state.runner != "broadcast";
+    return state.runner != "activebackup" && state.runner != "lacp" && state.runner != "broadcast" &&
+           state.runner != "slb";
 }
 
 /// Without LACP nobody tells the switches that the ports are one link.
@@ -80,7 +81,7 @@ void add_different_switches(const TeamState& state, const std::vector<const Port
          fmt::format("its ports lead to different switches ({}): with the runner {} each of them must treat "
                      "the ports as one link",
                      text, state.runner),
-         "use the runner activebackup, or lacp if the switches are one system (MLAG, stack)"});
+         "use the runner activebackup or slb, or lacp if the switches are one system (MLAG, stack)"});
 }
 
 } // namespace

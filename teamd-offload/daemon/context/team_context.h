@@ -41,6 +41,8 @@ struct TeamContext {
     std::uint16_t min_ports() const { return datapath->is_bond() && !has_lacp() ? 1 : config().min_ports; }
     /// Whether one port carries, and the others wait.
     bool is_activebackup() const { return std::holds_alternative<ActiveBackupRunner>(config().runner); }
+    /// Whether each source address has a port.
+    bool is_by_source() const { return std::holds_alternative<SlbRunner>(config().runner); }
     /// Whether the runner chooses the active slave of an active-backup bond, and not bonding.
     bool chooses_active() const {
         return datapath->is_bond() && is_activebackup() && (!datapath->is_guest() || config().chooses_active);

@@ -67,11 +67,41 @@ Result<announce::Speaker> speaker_of(NetlinkSocket& requests, const Link& device
 
 } // namespace
 
+/// Sends frames, and in the end says in one line what has failed.
+class Announcer::Sender {
+public:
+    explicit Sender(TeamContext& context) : context_(context) {}
+    Sender(const Sender&) = delete;
+    Sender& operator=(const Sender&) = delete;
+    ~Sender() {
+        if (failed_ != 0)
+            context_.log(Level::warning,
+                         fmt::format("{} addresses or groups are not announced; {}", failed_, why_));
+    }
+
+    void send(IfIndex outlet, std::string_view of, const std::vector<Bytes>& frames) {
+        for (const auto& frame : frames)
+            if (auto sent = context_.frames.send(outlet, frame); !sent && sent.error().number != ENETDOWN)
+                note(of, sent.error());
+    }
+    void note(std::string_view of, const Error& error) {
+        ++failed_;
+        why_ = fmt::format("{}: {}", of, error.text);
+    }
+
+private:
+    TeamContext& context_;
+    std::size_t failed_ = 0;
+    std::string why_;
+};
+
 Result<std::unique_ptr<Announcer>> Announcer::make(TeamContext& context) {
     std::unique_ptr<Announcer> announcer(new Announcer(context));
     for (auto* round : {&announcer->peers_, &announcer->groups_})
         round->timer =
             TEAMO_TRY(Timer::make(context.loop, [raw = announcer.get(), round] { raw->next(*round); }));
+    announcer->moved_timer_ =
+        TEAMO_TRY(Timer::make(context.loop, [raw = announcer.get()] { raw->next_moved(); }));
     return announcer;
 }
 
@@ -94,28 +124,19 @@ void Announcer::next(Round& round) {
 
 void Announcer::send(const Round& round) {
     auto& requests = context_.shared.requests;
-    std::size_t failed = 0;
-    std::string why;
-    const auto send = [&](IfIndex outlet, std::string_view of, const std::vector<Bytes>& frames) {
-        for (const auto& frame : frames)
-            if (auto sent = context_.frames.send(outlet, frame); !sent && sent.error().number != ENETDOWN) {
-                ++failed;
-                why = fmt::format("{}: {}", of, sent.error().text);
-            }
-    };
+    Sender sender(context_);
     const auto here = speakers(context_.links(), round.team, round.inner);
     for (const auto& [device, outlet] : here) {
         auto speaker = speaker_of(requests, *device);
         if (!speaker) {
-            ++failed;
-            why = fmt::format("{}: {}", device->name, speaker.error().text);
+            sender.note(device->name, speaker.error());
             continue;
         }
         // The kernel tells VLANs and macvlans to announce themselves, but no bridge (net/bridge/br.c).
         const bool by_kernel = round.only_without_address && !is_bridge(*device);
         if (by_kernel && !(speaker->ipv4.empty() && speaker->ipv6.empty())) continue;
         if (round.what == What::peers) {
-            send(outlet, device->name, announce::peer_announcements(*speaker));
+            sender.send(outlet, device->name, announce::peer_announcements(*speaker));
             continue;
         }
         // A kernel without IPv6 has no such groups.
@@ -124,14 +145,64 @@ void Announcer::send(const Round& round) {
             speaker->ipv4_groups = ipv4->groups;
             speaker->igmp = ipv4->version;
         }
-        send(outlet, device->name, announce::membership_reports(*speaker));
+        sender.send(outlet, device->name, announce::membership_reports(*speaker));
     }
     if (round.what == What::peers)
         for (const auto& [address, outlet] : speakers_elsewhere(context_.links(), here))
-            send(outlet, text_of(address), announce::peer_announcements({.mac = address}));
-    if (failed != 0)
-        context_.log(Level::warning,
-                     fmt::format("{} addresses or groups are not announced; {}", failed, why));
+            sender.send(outlet, text_of(address), announce::peer_announcements({.mac = address}));
+}
+
+void Announcer::announce_moved(IfIndex team, IfIndex inner, const BucketSet& buckets, Repetition peers,
+                               Repetition groups) {
+    peers_.team = groups_.team = team;
+    peers_.inner = groups_.inner = inner;
+    moved_interval_ = peers.interval;
+    for (std::size_t bucket = 0; bucket < bucket_count; ++bucket)
+        if (buckets.test(bucket)) moved_[bucket] = {.left = peers.count, .at = Clock::now()};
+    next_moved();
+    if (groups.count == 0) return;
+    groups_.left = groups;
+    next(groups_);
+}
+
+void Announcer::next_moved() {
+    const auto now = Clock::now();
+    BucketSet due;
+    std::optional<Clock::time_point> next;
+    for (std::size_t bucket = 0; bucket < bucket_count; ++bucket) {
+        auto& [left, at] = moved_[bucket];
+        if (left > 0 && at <= now) {
+            due.set(bucket);
+            at = now + moved_interval_;
+            --left;
+        }
+        if (left > 0) next = earlier(next, at);
+    }
+    if (next)
+        moved_timer_->at(*next);
+    else
+        moved_timer_->stop();
+    if (due.any()) send_moved(due);
+}
+
+/// Each address as switches learn it, and what neighbours know of those of the host's own devices.
+void Announcer::send_moved(const BucketSet& buckets) {
+    Sender sender(context_);
+    auto learned = context_.datapath->read_addresses();
+    if (!learned) return sender.note(context_.name(), learned.error());
+    std::erase_if(*learned, [&](const LearnedAddress& one) { return !buckets.test(one.bucket); });
+    for (const auto& [address, vlan, bucket] : *learned)
+        sender.send(peers_.team, text_of(address),
+                    {announce::learning_frame(address, vlan == 0 ? std::nullopt : std::optional(vlan))});
+    for (const auto& [device, outlet] : speakers(context_.links(), peers_.team, peers_.inner)) {
+        if (std::ranges::find(*learned, device->address, &LearnedAddress::address) == learned->end())
+            continue;
+        auto speaker = speaker_of(context_.shared.requests, *device);
+        if (!speaker)
+            sender.note(device->name, speaker.error());
+        else if (!speaker->ipv4.empty() || !speaker->ipv6.empty())
+            sender.send(outlet, device->name, announce::peer_announcements(*speaker));
+    }
 }
 
 } // namespace teamo

@@ -24,9 +24,9 @@ void CarrierMonitor::follow(const std::set<IfIndex>& ports) {
     for (const auto port : ports)
         if (const auto* link = context_.link(port); link != nullptr && events_are_late(*link))
             late.insert(port);
-    // The announcement of another active port cannot wait.
-    const bool could_wait =
-        std::exchange(can_wait_, context_.datapath->link_sight().sees && !context_.is_activebackup());
+    // The announcement of another active port, and of addresses that have moved, cannot wait.
+    const bool announces = context_.is_activebackup() || context_.is_by_source();
+    const bool could_wait = std::exchange(can_wait_, context_.datapath->link_sight().sees && !announces);
     if (could_wait != can_wait_ && !polled_.empty()) poll_soon();
     if (!late.empty() && !std::exchange(decided_, true)) {
         const auto traced = trace();

@@ -53,6 +53,7 @@ void BondFollower::note_lacp() {
 
 void BondFollower::set_runner(const Link& bond) {
     auto& runner = context_.configuration.team.runner;
+    if (context_.is_by_source()) return; // in other modes than balance-xor it does nothing
     const bool is_backup = bond.bond_mode == bond_mode_active_backup,
                is_lacp = bond.bond_mode == bond_mode_lacp;
     if (is_backup == std::holds_alternative<ActiveBackupRunner>(runner) && is_lacp == context_.has_lacp())
@@ -75,6 +76,7 @@ BondSteering::View BondFollower::view(const Link& bond) const {
     view.offloads_tls = std::ranges::any_of(ports_.all(), [this](const TeamPort& port) {
         return subsystems_.offloads->features(port.index).active.contains(std::string(device_tls));
     });
+    view.by_source = context_.is_by_source();
     view.has_programs = context_.datapath->cannot_steer().empty();
     return view;
 }

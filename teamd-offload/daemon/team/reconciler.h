@@ -59,12 +59,14 @@ private:
     Member member(const TeamPort& port, const Link& team) const;
     Tables receiving_as_before(Tables tables) const;
     void note_short_loss(const TeamPlan& plan);
+    BucketSet moved_buckets(const Tables& next);
     void apply(const TeamPlan& plan);
     void log_decision(const Tables& next) const;
     void log_changes() const;
     void log_withheld(const TeamPlan& plan);
     std::string choice_text() const;
     void note_tables(const Result<>& applied);
+    void announce_moved(const BucketSet& buckets, bool lost);
     void announce(bool by_kernel);
 
     TeamContext& context_;
@@ -79,12 +81,13 @@ private:
     Tables tables_;
     SlotSet drained_ = 0; ///< slots that own no bucket in tables_, because their ports are drained
     std::map<IfIndex, std::uint32_t> different_mtus_; ///< ports whose MTU was not the team's at the last pass
-    bool moved_ = false;               ///< traffic may have moved without a change of the tables
-    IfIndex active_{};                 ///< the active port when it last had a link
-    std::uint32_t active_losses_ = 0;  ///< its Link::carrier_losses then
-    LogOnce withheld_;                 ///< the team's carrier, by min_ports
-    LogOnce failure_;                  ///< of the last write to the datapath
-    std::optional<Patience> patience_; ///< after a failure of it
+    bool moved_ = false;              ///< traffic may have moved without a change of the tables
+    IfIndex active_{};                ///< the active port when it last had a link
+    std::uint32_t active_losses_ = 0; ///< its Link::carrier_losses then
+    std::array<std::uint32_t, max_ports + 1> losses_{}; ///< by slot: Link::carrier_losses at the last pass
+    LogOnce withheld_;                                  ///< the team's carrier, by min_ports
+    LogOnce failure_;                                   ///< of the last write to the datapath
+    std::optional<Patience> patience_;                  ///< after a failure of it
 };
 
 } // namespace teamo

@@ -24,6 +24,7 @@ Result<> check_kept(const TeamContext& context, const TeamConfig& next) {
         return fail(ENOTSUP, fmt::format("/datapath: a running team keeps its datapath, {}; {}",
                                          datapath.name(), again));
     TEAMO_TRY(check_device_tls(choice, next));
+    TEAMO_TRY(check_runner(datapath.name() == "team" ? DatapathChoice::team : choice, next));
     if (needs_device_tls(next) != datapath.kernel_hashes())
         return fail(ENOTSUP,
                     fmt::format("/offload/tls-hw-tx-offload: device TLS needs another device; {}", again));
@@ -40,7 +41,7 @@ Result<> check_kept(const TeamContext& context, const TeamConfig& next) {
 
 namespace {
 
-bool hashes_by_cpu(const TeamConfig& config) { return has(hash_fields_of(config.runner), HashField::cpu); }
+HashKind hash_of(const TeamConfig& config) { return kind_of(hash_fields_of(config.runner)); }
 
 /// Of ports that the team has had before, each failed join was reported then.
 Result<> check_new_ports(const TeamContext& context, const PortSet& ports, const TeamConfig& next) {
@@ -98,7 +99,7 @@ Result<Reload> plan_reload(TeamParts& parts, std::string_view text, std::string_
     if (reload.differences.empty()) return reload;
     for (auto warnings : {ignored_settings(reload.next), ignored_by_datapath(*context.datapath, next)})
         std::ranges::move(warnings, std::back_inserter(reload.warnings));
-    if (hashes_by_cpu(next) != hashes_by_cpu(context.config()) && context.datapath->name() != "team") {
+    if (hash_of(next) != hash_of(context.config()) && context.datapath->name() != "team") {
         const auto kept = context.datapath->name() == "bond" ? DatapathChoice::bond : DatapathChoice::bpf;
         reload.datapath =
             TEAMO_TRY(open_datapath(kept, context.control, context.team(), next, *context.programs));

@@ -46,6 +46,7 @@ TEST_F(DatapathChoice, auto_prefers_the_driver_that_does_it_by_itself) {
         {by_flow, "bond", "team", R"("datapath": "auto", )"},
         {by_flow, "bond", "team", R"("datapath": "bpf", )", {"--datapath", "auto"}},
         {R"({"name": "roundrobin"})", "team", "bond"},
+        {R"({"name": "slb"})", "bpf", "bpf"},
         {R"({"name": "lacp"})", "team", "bond", "", {}, R"({"eth1": {"lacp_key": 7}, "eth2": {}})"}};
     for (const auto& [runner, first, second, more, options, ports] : cases) {
         const std::string expected = kernel_has_driver(first)    ? first

@@ -118,9 +118,10 @@ TEST(Diagnostics, gives_exact_place_and_default) {
 }
 
 TEST(Diagnostics, suggests_known_word) {
-    EXPECT_THAT(complaints(R"({"runner": {"name": "lcap"}})"),
-                ElementsAre("1:21: error: /runner/name: unknown runner \"lcap\"; valid values: broadcast, "
-                            "roundrobin, random, activebackup, loadbalance, lacp; did you mean \"lacp\"?"));
+    EXPECT_THAT(
+        complaints(R"({"runner": {"name": "lcap"}})"),
+        ElementsAre("1:21: error: /runner/name: unknown runner \"lcap\"; valid values: broadcast, "
+                    "roundrobin, random, activebackup, loadbalance, lacp, slb; did you mean \"lacp\"?"));
     EXPECT_THAT(complaints(R"({"link_watch": {"name": "x"}})"),
                 ElementsAre("1:25: error: /link_watch/name: unknown link_watch \"x\"; valid values: ethtool, "
                             "arp_ping, nsna_ping, tipc, loss"));

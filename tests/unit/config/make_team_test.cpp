@@ -29,14 +29,31 @@ TEST(ConfigReader, uses_defaults_for_empty_file) {
 
 TEST(ConfigReader, gives_every_runner_its_defaults) {
     const std::pair<const char*, RunnerConfig> runners[] = {
-        {"broadcast", BroadcastRunner{}},     {"roundrobin", RoundRobinRunner{}},
-        {"random", RandomRunner{}},           {"activebackup", ActiveBackupRunner{}},
-        {"loadbalance", LoadBalanceRunner{}}, {"lacp", LacpRunner{}},
+        {"broadcast", BroadcastRunner{}},
+        {"roundrobin", RoundRobinRunner{}},
+        {"random", RandomRunner{}},
+        {"activebackup", ActiveBackupRunner{}},
+        {"loadbalance", LoadBalanceRunner{}},
+        {"lacp", LacpRunner{}},
+        {"slb", SlbRunner{}},
     };
     for (const auto& [name, runner] : runners) {
         EXPECT_EQ(team(fmt::format(R"({{"runner": {{"name": "{}"}}}})", name)).runner, runner) << name;
         EXPECT_STREQ(name_of(runner), name);
     }
+}
+
+TEST(ConfigReader, reads_slb) {
+    const auto read = team(R"({"runner": {"name": "slb", "tx_balancer": {"name": "basic"}}})");
+    EXPECT_TRUE(read.balance.on);
+    EXPECT_EQ(hash_fields_of(read.runner), HashFields{} | HashField::source);
+    EXPECT_EQ(read.notify_peers, (Repetition{2, milliseconds{1000}, false}));
+    EXPECT_EQ(team(R"({"runner": {"name": "slb"}, "notify_peers": {"count": 3}})").notify_peers,
+              (Repetition{3, milliseconds{0}, true}));
+    EXPECT_FALSE(team(R"({"runner": {"name": "slb"}})").balance.on);
+    const auto other = read_configuration(R"({"runner": {"name": "lacp", "tx_hash": ["source"]}})");
+    ASSERT_TRUE(other.configuration);
+    EXPECT_EQ(hash_fields_of(other.configuration->team.runner), 0U) << "no word of tx_hash";
 }
 
 TEST(ConfigReader, reads_every_global_option) {

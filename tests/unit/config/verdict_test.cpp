@@ -34,6 +34,12 @@ TEST(ConfigVerdict, checks_global_options) {
         {R"({"hwaddr": "52:54:00:aa:bb:cc"})", good},
         {R"({"hwaddr": "52:54:00:aa:bb"})", refused},
         {R"({"hwaddr": ""})", refused},
+        // A probe would teach the switches the team's address at each port.
+        {R"({"runner": {"name": "slb"}, "link_watch": {"name": "arp_ping", "target_host": "10.0.0.9"}})",
+         refused},
+        {R"({"runner": {"name": "slb"}, "ports": {"eth1": {"link_watch":
+             {"name": "nsna_ping", "target_host": "fd00::9"}}}})",
+         refused},
         {R"({"hwaddr": "01:00:5e:00:00:01"})", refused}, // of a group
         {R"({"hwaddr": "ff:ff:ff:ff:ff:ff"})", refused},
         {R"({"hwaddr": "0:0:0:0:0:0"})", refused},

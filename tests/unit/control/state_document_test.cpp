@@ -202,6 +202,7 @@ TEST(StateDocument, names_runner_and_kernel_mode) {
         {ActiveBackupRunner{}, R"("activebackup")", R"("activebackup")"},
         {LoadBalanceRunner{}, R"("loadbalance")", R"("loadbalance")"},
         {LacpRunner{}, R"("lacp")", R"("loadbalance")"},
+        {SlbRunner{}, R"("slb")", R"("loadbalance")"},
     };
     for (const auto& [runner, name, mode] : runners) {
         auto status = team_without_ports();

@@ -106,6 +106,23 @@ TEST(Aggregation, is_missing_if_frames_arrive_by_several_ports) {
     }
 }
 
+TEST(Aggregation, is_wrong_with_slb) {
+    auto readings = one_sided();
+    readings.state.runner = "slb";
+    for (auto& port : readings.state.ports)
+        port.transmits = true;
+    EXPECT_EQ(found(readings), nothing);
+    readings.repeated = {.different = 14, .duplicated = 0, .own = 0, .broadcasts = 3};
+    EXPECT_EQ(found(readings),
+              "warning: team0: 3 broadcasts in a second arrived by one port each, and none came back: the "
+              "switch seems to aggregate the ports, and with the runner slb frames that arrive by another "
+              "port than their address's are dropped\n"
+              "    on the switch: remove the group (LAG) of the ports; or here: \"runner\": {\"name\": "
+              "\"loadbalance\"}, or \"lacp\"\n");
+    readings.repeated.duplicated = 1;
+    EXPECT_EQ(found(readings), nothing) << "so it is with slb";
+}
+
 /// eth1 is active and eth2 is the backup port; packets received in a second.
 Readings activebackup(std::uint64_t by_active, std::uint64_t by_other) {
     auto readings = good_readings(2);

@@ -111,7 +111,7 @@ TEST(Redundancy, warns_of_different_switches_without_lacp) {
         redundancy_of(spread(2, "loadbalance")),
         "warning: team0: its ports lead to different switches (eth1 to chassis-1, eth2 to chassis-2): with "
         "the runner loadbalance each of them must treat the ports as one link\n"
-        "    use the runner activebackup, or lacp if the switches are one system (MLAG, stack)\n");
+        "    use the runner activebackup or slb, or lacp if the switches are one system (MLAG, stack)\n");
     EXPECT_EQ(redundancy_of(spread(2, "lacp")), well) << "MLAG";
     EXPECT_EQ(redundancy_of(spread(2, "broadcast")), well);
 }

@@ -38,6 +38,22 @@ TEST(BondSteering, sets_the_policy_when_the_program_is_there_and_puts_it_back) {
     EXPECT_EQ(BondPolicy::layer23, steering.former());
 }
 
+TEST(BondSteering, by_source_needs_balance_xor) {
+    auto by_source = bond(BondPolicy::vlan_srcmac);
+    by_source.mode = bond_mode_xor;
+    BondSteering steering;
+    steering.step(by_source, begun);
+    EXPECT_EQ(Unsteered::policy, steering.reason());
+    by_source.by_source = true;
+    steering.step(by_source, begun);
+    EXPECT_EQ(Unsteered::nothing, steering.reason());
+    for (const auto mode : {bond_mode_lacp, bond_mode_active_backup}) {
+        by_source.mode = mode;
+        steering.step(by_source, begun);
+        EXPECT_EQ(Unsteered::mode, steering.reason());
+    }
+}
+
 TEST(BondSteering, writes_nothing_if_the_owner_has_chosen_that_policy) {
     BondSteering steering;
     steering.step(bond(steering_policy), begun);

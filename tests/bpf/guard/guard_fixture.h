@@ -4,8 +4,8 @@
 #pragma once
 
 #include "base/handle.h"
+#include "bpf/programs.h"
 #include "datapath/guard_program.h"
-#include "programs.h"
 #include "support/traffic/frames.h"
 #include "support/traffic/packet.h"
 
