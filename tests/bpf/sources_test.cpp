@@ -115,6 +115,9 @@ TEST_F(SourcePrograms, take_one_copy_of_a_group_by_the_port_of_the_first) {
     EXPECT_TRUE(eventually("another port brings the frames after a pause",
                            [&] { return receive_by(4, a_group) == redirected; }));
     EXPECT_EQ(receive_by(3, a_group), dropped);
+    programs_.live.tx = all_slots & ~slot_set({4});
+    EXPECT_EQ(receive_by(3, a_group, 61), redirected) << "the other one sends no more";
+    EXPECT_EQ(receive_by(4, a_group, 61), dropped);
     programs_.live.tx = slot_set({1, 4});
     EXPECT_EQ(receive_by(3, {{0x33, 0x33, 0, 0, 0, 2}}), dropped) << "it does not send";
 }

@@ -133,6 +133,14 @@ static __always_inline __u64 teamo_print_of(struct __sk_buff* skb) {
     return print;
 }
 
+/* Whether frames may still come first by that slot: it sends and has a link. */
+static __always_inline bool teamo_still_brings(__u32 slot) {
+    __u32 zero = 0;
+    const struct teamo_live* live = bpf_map_lookup_elem(&teamo_live, &zero);
+
+    return live && slot < TEAMO_SLOTS && TEAMO_READ_ONCE(live->tx) >> slot & 1 && teamo_has_link(slot, false);
+}
+
 /*
  * Whether this frame is no copy of one that came by another slot. `wins`: this slot is where the frames
  * should come. Not static, so that the verifier checks it once.
@@ -159,7 +167,7 @@ __attribute__((noinline)) int teamo_is_first(struct __sk_buff* skb, __u64 src, _
     held = before & TEAMO_STREAM_SLOT;
     is_recent = (__s64)(now - (before & ~TEAMO_STREAM_SLOT)) < (__s64)TEAMO_COPY_TIME;
     if (held != slot) {
-        if (is_recent && !wins && held < TEAMO_SLOTS && teamo_has_link(held, false)) return 0;
+        if (is_recent && !wins && teamo_still_brings(held)) return 0;
         if (__sync_val_compare_and_swap(&stream->bound, before, fresh.bound) != before) return 0;
         /* The last one that came by the other slot. */
         if (is_recent && TEAMO_READ_ONCE(stream->print) == fresh.print) return 0;
