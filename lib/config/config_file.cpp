@@ -27,8 +27,7 @@ json::Value with_defaults(json::Value document, const TeamConfig& team) {
     if (team.attach) return document; // what the bond decides is not in it
     auto& runner = member_of(document, "runner");
     set_if_absent(runner, "name", name_of(team.runner));
-    if (std::holds_alternative<LoadBalanceRunner>(team.runner) ||
-        std::holds_alternative<LacpRunner>(team.runner))
+    if (std::holds_alternative<LoadBalanceRunner>(team.runner) || is_lacp(team.runner))
         set_if_absent(runner, "tx_hash", json::Array{"eth", "ipv4", "ipv6"});
     if (std::holds_alternative<ActiveBackupRunner>(team.runner))
         for (const auto* announcement : {"notify_peers", "mcast_rejoin"})

@@ -44,6 +44,11 @@ constexpr HashKind kind_of(HashFields fields) {
                                             : HashKind::by_flow;
 }
 
+/// Whether a packet leaves by the port of its bucket. By CPU a flow stays with its port until it pauses.
+constexpr bool leaves_by_bucket(TransmitMode mode, HashFields fields) {
+    return mode == TransmitMode::hash && kind_of(fields) != HashKind::by_cpu;
+}
+
 using BucketSet = std::bitset<bucket_count>;
 
 /// A source address that the team has sent from, with HashField::source.

@@ -12,7 +12,7 @@ namespace teamo {
 /// program names the slave of each packet.
 constexpr BondMode bond_mode_of(const RunnerConfig& runner) {
     if (std::holds_alternative<ActiveBackupRunner>(runner)) return bond_mode_active_backup;
-    if (std::holds_alternative<LacpRunner>(runner)) return bond_mode_lacp;
+    if (is_lacp(runner)) return bond_mode_lacp;
     return bond_mode_xor;
 }
 

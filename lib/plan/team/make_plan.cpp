@@ -111,9 +111,9 @@ TeamPlan make_plan(const PlanInput& input, const Decision& decision) {
         weights[member.slot.value] = member.weight;
         if (member.drained) drained |= bit(member.slot);
     }
-    if (drained == members) drained = 0;
 
     TeamPlan plan;
+    plan.drained = drained == members ? SlotSet{0} : drained;
     plan.address = team_address(input, decision);
     plan.carrier = has_carrier(decision, input.members, input.min_ports);
     plan.sets_carrier = input.sets_carrier;
@@ -121,7 +121,7 @@ TeamPlan make_plan(const PlanInput& input, const Decision& decision) {
     plan.kernel_manages_ports = input.kernel_manages_ports;
     plan.is_guest = input.is_guest;
     plan.gso_max = team_limits(input);
-    plan.owners = settle(input.owners, input.known, members & ~drained, input.measured, weights);
+    plan.owners = settle(input.owners, input.known, members & ~plan.drained, input.measured, weights);
     plan.tables = input.tables;
     plan.tables.mode = mode_of(*input.runner);
     plan.tables.hash_fields = hash_fields_of(*input.runner);
@@ -129,7 +129,7 @@ TeamPlan make_plan(const PlanInput& input, const Decision& decision) {
     plan.tables.transmit = slots_of(input.members, decision.transmit);
     plan.tables.receive = slots_of(input.members, decision.receive);
     plan.tables.standby = standby_slots(input, decision);
-    plan.tables.buckets = preferences(plan.owners, members & ~drained, weights, drained);
+    plan.tables.buckets = preferences(plan.owners, members & ~plan.drained, weights, plan.drained);
     const bool by_cpu = has(plan.tables.hash_fields, HashField::cpu);
     if (!by_cpu) plan.tables.cpu_slots.clear();
     for (const auto& member : input.members) {

@@ -73,6 +73,7 @@ struct TeamPlan {
     /// to software anyway, does not limit the others.
     SegmentLimits gso_max;
     BucketOwners owners{};
+    SlotSet drained = 0; ///< own no bucket, because they are drained; 0 if all are
     Tables tables;
     std::vector<PortPlan> ports;
 };

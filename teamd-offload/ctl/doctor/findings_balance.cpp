@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include "balance/balancer.h"
 #include "ctl/doctor/findings.h"
 #include "text/numbers.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 
 namespace teamo::ctl {
 namespace {
@@ -21,27 +21,29 @@ struct Fullness {
     double of_team = 0;   ///< the team's utilisation: load by capacity
 };
 
-/// What a weight of 1 carries, so that no port carries more than its link; 0: no port has a weight.
-double unit_of(const TeamState& state) {
-    if (!has_weights(state)) return 0;
-    double unit = std::numeric_limits<double>::infinity();
+/// By port what it can carry, bytes/s, in the order of the state; 0: not known.
+std::vector<BalancedPort> capacities_of(const TeamState& state) {
+    std::vector<BalancedPort> ports;
     for (const auto& port : state.ports)
-        if (port.link.speed)
-            unit = std::min(unit, *port.link.speed * bytes_per_megabit / port.weight.value_or(1));
-    return unit;
+        ports.push_back({.slot = {},
+                         .capacity = port.link.speed.value_or(0) * bytes_per_megabit,
+                         .weight = static_cast<double>(port.weight.value_or(0))});
+    apply_weights(ports);
+    return ports;
 }
 
 /// None if fewer than two ports transmit or a speed is not known.
 std::optional<Fullness> fullness_of(const Readings& readings) {
     Fullness fullness;
-    const auto unit = unit_of(readings.state);
+    const auto capacities = capacities_of(readings.state);
     double load = 0, capacity = 0, most = 0;
     std::size_t ports = 0;
-    for (const auto& port : readings.state.ports) {
+    for (std::size_t place = 0; place < capacities.size(); ++place) {
+        const auto& port = readings.state.ports[place];
         if (!port.transmits) continue;
         const auto* rate = find(readings.rates, port.name);
         if (rate == nullptr || !port.link.speed) return std::nullopt;
-        const auto speed = unit > 0 ? unit * port.weight.value_or(1) : *port.link.speed * bytes_per_megabit;
+        const auto speed = capacities[place].capacity;
         ++ports;
         load += *rate;
         capacity += speed;

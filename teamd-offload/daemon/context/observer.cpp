@@ -37,7 +37,7 @@ Observer::~Observer() {
 
 void Observer::listen() {
     listens_ = true;
-    if (told_ != events_taken_ && !std::exchange(waits_, true)) table_.tell_soon(*this);
+    if (told_ != events_taken_) wait();
 }
 
 bool Observer::follow(Interest interest) {
@@ -50,6 +50,10 @@ bool Observer::follow(Interest interest) {
 
 void Observer::count() {
     ++events_taken_;
+    wait();
+}
+
+void Observer::wait() {
     if (!std::exchange(waits_, true)) table_.tell_soon(*this);
 }
 

@@ -72,6 +72,8 @@ public:
 private:
     Observer(DeviceTable& table, const Log& log, std::function<void()> changed)
         : table_(table), log_(log), changed_(std::move(changed)) {}
+    void wait();
+
     DeviceTable& table_;
     const Log& log_;
     std::function<void()> changed_;

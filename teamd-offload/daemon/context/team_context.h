@@ -34,7 +34,7 @@ struct TeamContext {
     std::optional<MacAddress> bond_address{};
 
     const TeamConfig& config() const { return configuration.team; }
-    bool has_lacp() const { return std::holds_alternative<LacpRunner>(config().runner); }
+    bool has_lacp() const { return is_lacp(config().runner); }
     /// Whether LACP is ours, and not that of a bond.
     bool runs_lacp() const { return has_lacp() && !datapath->is_bond(); }
     /// Bonding has it only for LACP.

@@ -10,8 +10,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// How old the counters of the queues may be: while a queue empties, and else.
-constexpr std::chrono::milliseconds present = 1ms, unimportant = 1h;
+constexpr auto present = 1ms; ///< counters of the queues that are no older are as good as new ones
 constexpr auto retry = 1s;
 
 } // namespace
@@ -23,7 +22,6 @@ Result<std::unique_ptr<Drains>> Drains::make(TeamContext& context) {
 }
 
 void Drains::follow(std::vector<Port> ports) {
-    std::erase_if(ports, [](const Port& port) { return port.phase == DrainPhase::none; });
     ports_ = std::move(ports);
     std::erase_if(drains_, [this](const auto& entry) {
         return std::ranges::find(ports_, entry.first, &Port::index) == ports_.end();
@@ -36,7 +34,8 @@ void Drains::step() {
     const auto counters = context_.datapath->read_counters();
     const bool any_empties = std::ranges::any_of(
         drains_, [](const auto& entry) { return entry.second.phase() == DrainPhase::emptying; });
-    const auto queues = context_.shared.queues(any_empties ? present : unimportant);
+    const auto queues =
+        any_empties ? context_.shared.queues(present) : Result<const ProcessParts::Queues*>(nullptr);
     if (!counters || !queues) return timer_->after(retry); // what cannot be read is not silent
     const auto now = Clock::now();
     auto first = Clock::time_point::max();
@@ -46,7 +45,7 @@ void Drains::step() {
         const auto& counted = (*counters)[port.slot.value];
         port.view.sent = counted.tx_packets;
         port.view.received = counted.rx_packets + counted.rx_dropped;
-        port.view.backlog = (*queues)->of(port.index).backlog;
+        port.view.backlog = *queues == nullptr ? 0 : (*queues)->of(port.index).backlog;
         const auto before = drain.phase();
         if (drain.step(port.view, now)) {
             changed = true;

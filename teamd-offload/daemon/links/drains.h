@@ -19,13 +19,13 @@ public:
         IfIndex index;
         Slot slot;
         std::string name;
-        DrainPhase phase = DrainPhase::none; ///< none: it is not drained
-        Drain::View view{};                  ///< without what is read here
+        DrainPhase phase = DrainPhase::moving;
+        Drain::View view{}; ///< without what is read here
     };
 
     static Result<std::unique_ptr<Drains>> make(TeamContext& context);
 
-    /// The ports since the last pass.
+    /// The ports that are drained since the last pass.
     void follow(std::vector<Port> ports);
     /// The port is not drained any more, or begins anew.
     void forget(IfIndex port) { drains_.erase(port); }
@@ -42,7 +42,7 @@ private:
 
     TeamContext& context_;
     std::optional<Timer> timer_;
-    std::vector<Port> ports_; ///< those that are drained
+    std::vector<Port> ports_;
     std::map<IfIndex, Drain> drains_;
 };
 

@@ -22,8 +22,7 @@ Result<std::unique_ptr<Losses>> Losses::make(TeamContext& context) {
 }
 
 void Losses::follow(std::vector<Port> ports, const Tables& tables) {
-    // By CPU a flow stays with its port until it pauses, so the buckets do not tell the port.
-    is_by_flow_ = tables.mode == TransmitMode::hash && !has(tables.hash_fields, HashField::cpu);
+    is_by_flow_ = leaves_by_bucket(tables.mode, tables.hash_fields);
     for (std::size_t bucket = 0; bucket < bucket_count; ++bucket)
         owners_[bucket] = leaves_by(tables, bucket);
     std::erase_if(known_, [&](const auto& entry) {

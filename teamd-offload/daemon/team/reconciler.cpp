@@ -48,7 +48,7 @@ void Reconciler::run() {
     if (started_ != context_.config().runner.index()) start_runner(); // a bond of others has another mode
     decide();
     auto next = plan(team);
-    const auto before = std::exchange(drained_, ports_.drained_slots());
+    const auto before = std::exchange(drained_, next.drained);
     subsystems_.balancing->hold(tables_, next.tables, /*by_drain=*/drained_ != before);
     apply(next);
 }

@@ -30,8 +30,7 @@ DrainPhase PortSet::drain_phase(const TeamPort& port) const {
     const auto& noted = noted_drain(port);
     if (!noted.by_hand.value_or(port.config.drain) || !can_drain()) return DrainPhase::none;
     const auto& runner = context_.config().runner;
-    const bool by_bucket =
-        mode_of(runner) == TransmitMode::hash && !has(hash_fields_of(runner), HashField::cpu);
+    const bool by_bucket = leaves_by_bucket(mode_of(runner), hash_fields_of(runner));
     return std::max(noted.phase, by_bucket ? DrainPhase::moving : DrainPhase::emptying);
 }
 
@@ -48,15 +47,6 @@ bool PortSet::is_kept_out(const TeamPort& port) const {
            is_alone(port);
 }
 
-SlotSet PortSet::drained_slots() const {
-    SlotSet slots = 0;
-    for (const auto& port : ports_)
-        if (is_drained(port)) slots |= bit(port.slot);
-    // As in make_plan(): they cannot all give their buckets away.
-    const bool all = std::ranges::all_of(ports_, [this](const TeamPort& port) { return is_drained(port); });
-    return all ? SlotSet{0} : slots;
-}
-
 DrainStatus PortSet::drain_status(const TeamPort& port) const {
     const auto& noted = noted_drain(port);
     if (!is_drained(port)) return {};
@@ -67,9 +57,11 @@ DrainStatus PortSet::drain_status(const TeamPort& port) const {
 }
 
 std::vector<Drains::Port> PortSet::drain_ports(const Tables& tables, const lacp::System* lacp) const {
-    const bool by_bucket = tables.mode == TransmitMode::hash && !has(tables.hash_fields, HashField::cpu);
+    const bool by_bucket = leaves_by_bucket(tables.mode, tables.hash_fields);
     std::vector<Drains::Port> list;
     for (const auto& port : ports_) {
+        const auto phase = drain_phase(port);
+        if (phase == DrainPhase::none) continue;
         const bool transmits = (tables.transmit & bit(port.slot)) != 0;
         bool any_bucket = false;
         for (std::size_t bucket = 0; transmits && by_bucket && bucket < bucket_count; ++bucket)
@@ -77,7 +69,7 @@ std::vector<Drains::Port> PortSet::drain_ports(const Tables& tables, const lacp:
         list.push_back({.index = port.index,
                         .slot = port.slot,
                         .name = port.name,
-                        .phase = drain_phase(port),
+                        .phase = phase,
                         .view = {.carries = (by_bucket ? any_bucket : transmits) &&
                                             !(noted_drain(port).forced && is_alone(port)),
                                  .partner_sends = lacp != nullptr && lacp->partner_sends(port.index),

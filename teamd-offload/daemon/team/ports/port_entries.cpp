@@ -79,19 +79,18 @@ Result<Slot> PortEntries::slot_for(const Link& link) const {
 
 PortBefore PortEntries::begin(const Link& link, Slot slot) {
     if (context_.datapath->is_guest()) { // nothing of it is changed
-        const auto* known = away_entry(link);
-        const auto drain = known == nullptr ? PortDrain{} : known->drain;
-        const auto damping = known == nullptr ? std::nullopt : known->damping;
-        std::erase_if(context_.journal.edit().ports, [known](const PortBefore& port) {
-            return known != nullptr && port.name == known->name && port.state == PortState::away;
+        const auto* away = away_entry(link);
+        const auto known = away == nullptr ? PortBefore{} : *away;
+        std::erase_if(context_.journal.edit().ports, [&known](const PortBefore& port) {
+            return port.name == known.name && port.state == PortState::away;
         });
         // The switch must answer probes by the slave that asks, so not the address that all slaves have.
         return {.index = link.index,
                 .slot = slot,
                 .name = link.name,
                 .address = link.permanent_address.value_or(link.address),
-                .damping = damping,
-                .drain = drain};
+                .damping = known.damping,
+                .drain = known.drain};
     }
     PortBefore before{.index = link.index,
                       .slot = slot,

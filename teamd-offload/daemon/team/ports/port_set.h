@@ -54,14 +54,13 @@ public:
     std::vector<PortCpus::Port> cpu_ports() const;
     std::vector<Balancing::Port> balanced_ports(const Tables& tables) const;
     std::vector<Losses::Port> loss_ports(const Tables& tables) const;
-    /// `lacp`: nullptr if the daemon does not speak it.
+    /// Those that are drained. `lacp`: nullptr if the daemon does not speak it.
     std::vector<Drains::Port> drain_ports(const Tables& tables, const lacp::System* lacp) const;
     /// How far it is drained, for the runner.
     DrainPhase drain_phase(const TeamPort& port) const;
     bool is_drained(const TeamPort& port) const { return drain_phase(port) != DrainPhase::none; }
     /// Whether the ports of this team can be drained at all.
     Result<> can_drain() const;
-    SlotSet drained_slots() const;
     DrainStatus drain_status(const TeamPort& port) const;
     /// Tells the watches what the tables mean for them. Valid until the ports change.
     std::vector<Probes::Port> probed(const Tables& tables);

@@ -24,7 +24,7 @@ std::vector<Candidate> PortSet::candidates() const {
                         .speed = port.modes.speed.value_or(0),
                         .duplex = port.modes.duplex,
                         .drain = drain_phase(port),
-                        .drain_forced = drain_status(port).forced,
+                        .drain_forced = noted_drain(port).forced,
                         .last = is_last(port),
                         .slot = port.slot,
                         .lacp_prio = port.config.lacp_prio,
