@@ -4,6 +4,9 @@
 #include "datapath/master_device.h"
 #include "kernel/bpf/kernel_types.h"
 
+#include <array>
+#include <map>
+
 namespace teamo {
 namespace {
 
@@ -38,6 +41,9 @@ Result<teamo_bonding> bonding_layout() {
 
 /// Of the program on the bond's egress.
 Duty egress_duty(Steering how) { return how == Steering::by_backup ? Duty::send_by_backup : Duty::transmit; }
+
+/// Of the programs on the ingress of slaves.
+constexpr std::array slave_duties{Duty::hand_in, Duty::sift};
 
 Result<ForwardPrograms> load_programs(bool is_ours, HashKind hash) {
     auto layout = TEAMO_TRY(bonding_layout());
@@ -117,19 +123,20 @@ Result<> SteeredBond::attach_team(const TeamDevice& device, const Tables& tables
 Result<> SteeredBond::attach_port(IfIndex port, Slot /*slot*/) {
     if (own_) TEAMO_TRY(enslave(links_, port, bond_));
     counters_.begin(port);
-    handing_.erase(port); // it may have been elsewhere
-    if (TEAMO_TRY(hooks_.has(port, Hook::ingress, Duty::hand_in))) handing_.emplace(port, false);
-    sifted_.erase(port);
-    const bool is_left =
-        hash_ != HashKind::by_source && TEAMO_TRY(hooks_.has(port, Hook::ingress, Duty::sift));
-    return is_left ? hooks_.detach(port, Hook::ingress, Duty::sift) : Result<>();
+    for (const auto duty : slave_duties) {
+        on_slaves_[duty].erase(port); // it may have been elsewhere
+        if (!TEAMO_TRY(hooks_.has(port, Hook::ingress, duty))) continue;
+        on_slaves_[duty].emplace(port, false);
+        if (!needs(duty)) is_clean_ = false;
+    }
+    return {};
 }
 
 /// clsact stays if a bond of others sends by that slave, and on the bond: to remove it costs packets.
 Result<> SteeredBond::detach_port(IfIndex port, bool made_clsact) {
     counters_.forget(port);
-    handing_.erase(port);
-    sifted_.erase(port);
+    for (auto& [duty, slaves] : on_slaves_)
+        slaves.erase(port);
     auto released = own_ ? release_slave(links_, port, bond_) : Result<>();
     auto detached = hooks_.detach_all(port, made_clsact && (own_ || !carrying_.contains(port)));
     return released ? detached : released;
@@ -151,11 +158,18 @@ Result<> SteeredBond::apply(const Tables& tables) {
 /// After the bond's own program: until then nothing is known of the addresses that it sends from.
 Result<> SteeredBond::sift() {
     for (const auto port : tables_.ports) {
-        if (!port || sifted_.contains(port)) continue;
+        auto& is_ours = on_slaves_[Duty::sift];
+        if (!port || is_ours[port]) continue;
         TEAMO_TRY(hooks_.attach(port, Hook::ingress, Duty::sift, Order::first, programs_->sift()));
-        sifted_.insert(port);
+        is_ours[port] = true;
     }
     return {};
+}
+
+/// Whether a slave has the program of that duty.
+bool SteeredBond::needs(Duty duty) const {
+    return duty == Duty::sift ? how_ == Steering::by_hash && hash_ == HashKind::by_source
+                              : how_ == Steering::by_backup;
 }
 
 Result<> SteeredBond::attach_to_bond(Order order, int program) {
@@ -173,7 +187,7 @@ Result<> SteeredBond::help_bonding(Tables tables) {
     Failures failures;
     failures.add(attach_to_bond(Order::late, programs_->send_by_backup()));
     for (const auto slot : tables.standby)
-        if (const auto port = tables.ports[slot.value]; port && !handing_[port])
+        if (const auto port = tables.ports[slot.value]; port && !on_slaves_[Duty::hand_in][port])
             failures.add(hand_in(port, (tables.transmit & bit(slot)) != 0));
     return failures.result();
 }
@@ -182,7 +196,7 @@ Result<> SteeredBond::help_bonding(Tables tables) {
 Result<> SteeredBond::hand_in(IfIndex port, bool carries) {
     if (carries && TEAMO_TRY(hooks_.makes_clsact(port, Hook::ingress, Duty::hand_in))) return {};
     TEAMO_TRY(hooks_.attach(port, Hook::ingress, Duty::hand_in, Order::late, programs_->hand_in()));
-    handing_[port] = true;
+    on_slaves_[Duty::hand_in][port] = true;
     return {};
 }
 
@@ -193,14 +207,13 @@ Result<> SteeredBond::steer(Steering how) {
     Failures failures;
     for (const auto other : {Steering::by_hash, Steering::by_backup})
         if (other != how) failures.add(hooks_.detach(bond_, Hook::egress, egress_duty(other)));
-    if (how != Steering::by_backup)
-        for (auto& [port, is_ours] : handing_) {
-            failures.add(hooks_.detach(port, Hook::ingress, Duty::hand_in));
-            is_ours = false;
-        }
-    if (how != Steering::by_hash)
-        for (const auto port : std::exchange(sifted_, {}))
-            failures.add(hooks_.detach(port, Hook::ingress, Duty::sift));
+    for (auto& [duty, slaves] : on_slaves_)
+        if (!needs(duty))
+            std::erase_if(slaves, [&, duty = duty](const auto& slave) {
+                const auto detached = hooks_.detach(slave.first, Hook::ingress, duty);
+                failures.add(detached);
+                return detached.has_value();
+            });
     is_clean_ = failures.result().has_value();
     return failures.result();
 }

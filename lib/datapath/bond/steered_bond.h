@@ -64,6 +64,7 @@ private:
     Result<> help_bonding(Tables tables);
     Result<> hand_in(IfIndex port, bool carries);
     Result<> sift();
+    bool needs(Duty duty) const;
     bool is_steerable() const { return !own_ || own_->policy == BondPolicy::encap34; }
     bool counts_buckets() const { return programs_ && how_ == Steering::by_hash; }
     SteeredBond(std::optional<BondSetup> own, DevicePrograms& hooks, LinkControl links,
@@ -80,11 +81,11 @@ private:
     IfIndex bond_;
     Tables tables_; ///< as last applied
     Steering how_ = Steering::off;
-    bool attached_ = false;           ///< the program on the bond
-    bool is_clean_ = false;           ///< no program that is not needed is left
-    std::map<IfIndex, bool> handing_; ///< slaves with the program that hands in; false: not ours, or none
-    std::set<IfIndex> sifted_;        ///< slaves with the program that drops copies
-    std::set<IfIndex> carrying_;      ///< the slaves by which the bond sent last
+    bool attached_ = false; ///< the program on the bond
+    bool is_clean_ = false; ///< no program that is not needed is left
+    /// By duty: the slaves with that program; true: as we attached it, not an earlier daemon.
+    std::map<Duty, std::map<IfIndex, bool>> on_slaves_;
+    std::set<IfIndex> carrying_; ///< the slaves by which the bond sent last
 };
 
 } // namespace teamo

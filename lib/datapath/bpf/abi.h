@@ -138,11 +138,12 @@ struct teamo_counters {
  * that the team has sent from, if the hash is by source. Written per packet at most eight times a second, and
  * each packet that arrives reads it. Times are of CLOCK_MONOTONIC_COARSE, in nanoseconds. */
 struct teamo_source {
-    __u64 sent;   /* when it sent last, an eighth of TEAMO_SOURCE_LIFE too early at most */
-    __u64 heard;  /* when a frame from it arrived last and was dropped, with the same delay */
-    __u64 moved;  /* when it sent by another slot than before; 0: never */
-    __u32 slot;   /* by which it sent last */
-    __u32 former; /* by which it sent before `moved`; 0: none */
+    __u64 sent;      /* when it sent last, an eighth of TEAMO_SOURCE_LIFE too early at most */
+    __u64 announced; /* when a RARP frame was sent for it while it was known */
+    __u64 heard;     /* when a frame from it arrived last and was dropped, with the same delay */
+    __u64 moved;     /* when it sent by another slot than before; 0: never */
+    __u32 slot;      /* by which it sent last */
+    __u32 former;    /* by which it sent before `moved`; 0: none */
 };
 #define TEAMO_ADDRESS_VLAN 12 /* an address as a number: the MAC address, shifted by this, and the VLAN */
 

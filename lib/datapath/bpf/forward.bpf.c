@@ -237,7 +237,7 @@ int teamo_transmit(struct __sk_buff* skb) {
         slot = teamo_choose(skb, team, bucket, tx);
     }
     if (slot == TEAMO_NO_SLOT || !teamo_has_link(slot, true)) slot = teamo_choose_linked(skb, slot, bucket);
-    if (teamo_by_source && slot != TEAMO_NO_SLOT) teamo_note_source(source, slot);
+    if (teamo_by_source && slot != TEAMO_NO_SLOT) teamo_note_source(skb, source, slot);
     /* One call for all: of a second one kernel 6.1 does not see that the slot is in bounds. */
     return teamo_leave_by(skb, team, slot);
 }
@@ -319,6 +319,8 @@ int teamo_receive(struct __sk_buff* skb) {
  */
 SEC("tc")
 int teamo_recheck(struct __sk_buff* skb) {
+    void* data = (void*)(long)skb->data;
+    void* end = (void*)(long)skb->data_end;
     __u32 zero = 0, slot;
     const struct teamo_team* team = bpf_map_lookup_elem(&teamo_team, &zero);
     const struct teamo_live* live = bpf_map_lookup_elem(&teamo_live, &zero);
@@ -326,9 +328,9 @@ int teamo_recheck(struct __sk_buff* skb) {
     if (!team || !live) return TC_ACT_UNSPEC;
     slot = teamo_slot_of_port(team, skb->ingress_ifindex);
     if (slot == TEAMO_NO_SLOT) return TC_ACT_UNSPEC;
-    if (!teamo_receives(live, slot) || (teamo_by_source && !teamo_takes(skb, slot)))
-        return teamo_drop_rx(slot);
-    return TC_ACT_UNSPEC;
+    if (!teamo_receives(live, slot)) return teamo_drop_rx(slot);
+    if (!teamo_by_source || data + ETH_HLEN > end || teamo_is_of_link(data)) return TC_ACT_UNSPEC;
+    return teamo_takes(skb, slot) ? TC_ACT_UNSPEC : teamo_drop_rx(slot);
 }
 
 /* The ingress of a slave of a bond that is steered by source: drops what the team does not take. */
@@ -341,7 +343,8 @@ int teamo_sift(struct __sk_buff* skb) {
 
     if (!team || skb->pkt_type > PACKET_OTHERHOST || data + ETH_HLEN > end) return TC_ACT_UNSPEC;
     slot = teamo_slot_of_port(team, skb->ifindex);
-    if (slot == TEAMO_NO_SLOT || teamo_is_of_link(data)) return TC_ACT_UNSPEC;
+    /* It may have left the bond while no daemon ran. */
+    if (slot == TEAMO_NO_SLOT || teamo_is_of_link(data) || !teamo_is_slave(slot)) return TC_ACT_UNSPEC;
     if (!teamo_takes(skb, slot)) return teamo_drop_rx(slot);
     teamo_count_received(skb, data);
     return TC_ACT_UNSPEC;

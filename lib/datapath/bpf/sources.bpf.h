@@ -93,8 +93,28 @@ static __always_inline __u64 teamo_source_of(struct __sk_buff* skb) {
     return teamo_address_of(teamo_be64(data + 4) & 0xffffffffffffULL, teamo_outer_vlan(skb, data));
 }
 
-/* Notes that the address sends by this slot. Not static, so that the verifier checks it once. */
-__attribute__((noinline)) int teamo_note_source(__u64 address, __u32 slot) {
+/* An announcement, by which switches learn where an address is. */
+static __always_inline bool teamo_is_rarp(struct __sk_buff* skb) {
+    void* data = (void*)(long)skb->data;
+    void* end = (void*)(long)skb->data_end;
+    struct teamo_vlan_tag copy;
+    const struct teamo_vlan_tag* tag;
+    __be16 ethertype;
+
+    if (data + ETH_HLEN > end) return false;
+    ethertype = ((const struct ethhdr*)data)->h_proto;
+    if (teamo_is_vlan(ethertype)) {
+        tag = teamo_header(skb, ETH_HLEN, &copy, sizeof(copy));
+        ethertype = tag ? tag->ethertype : 0;
+    }
+    return ethertype == bpf_htons(ETH_P_RARP);
+}
+
+/*
+ * Notes that the address sends by this slot. The daemon announces only what is known: such a frame tells
+ * where the address is, and not that it still sends. Not static, so that the verifier checks it once.
+ */
+__attribute__((noinline)) int teamo_note_source(struct __sk_buff* skb, __u64 address, __u32 slot) {
     struct teamo_source* known;
     __u64 now;
 
@@ -111,10 +131,13 @@ __attribute__((noinline)) int teamo_note_source(__u64 address, __u32 slot) {
         known->former = known->slot;
         known->moved = now;
         known->slot = slot;
-    } else if (now - known->sent < TEAMO_SOURCE_LIFE / 8) {
+    } else if ((__s64)(now - known->sent) < (__s64)(TEAMO_SOURCE_LIFE / 8)) {
         return 0;
     }
-    known->sent = now;
+    if (teamo_is_rarp(skb))
+        known->announced = now;
+    else
+        known->sent = now;
     return 0;
 }
 
@@ -206,10 +229,12 @@ __attribute__((noinline)) int teamo_takes(struct __sk_buff* skb, __u32 slot) {
     now = bpf_ktime_get_coarse_ns();
     from = bpf_map_lookup_elem(&teamo_sources, &src);
     if (from) {
-        if (now - from->sent < TEAMO_SOURCE_LIFE) {
-            if (now - from->heard >= TEAMO_SOURCE_LIFE / 8) from->heard = now;
+        /* Signed: another CPU may have written a later time. */
+        if ((__s64)(now - from->sent) < (__s64)TEAMO_SOURCE_LIFE) {
+            if ((__s64)(now - from->heard) >= (__s64)(TEAMO_SOURCE_LIFE / 8)) from->heard = now;
             return 0;
         }
+        if ((__s64)(now - from->announced) < (__s64)TEAMO_SOURCE_LIFE && teamo_is_rarp(skb)) return 0;
         bpf_map_delete_elem(&teamo_sources, &src);
     }
     if (dst >> TEAMO_ADDRESS_VLAN & TEAMO_MULTICAST) {
@@ -220,8 +245,9 @@ __attribute__((noinline)) int teamo_takes(struct __sk_buff* skb, __u32 slot) {
     place = to ? to->slot : TEAMO_NO_SLOT;
     if (!(TEAMO_READ_ONCE(live->rx) >> (place & 15) & 1) || !teamo_has_link(place, false))
         place = teamo_owner(live, teamo_address_bucket(dst));
-    if (!to || now - to->moved >= TEAMO_RELEARNING) return slot == place;
-    if (slot != place && slot != to->former) return 0;
+    /* What is not known, as after a start, may come by any slot; what moved a moment ago by two. */
+    if (to && (__s64)(now - to->moved) >= (__s64)TEAMO_RELEARNING) return slot == place;
+    if (to && slot != place && slot != to->former) return 0;
     return teamo_is_first(skb, src, dst, slot, slot == place);
 }
 
