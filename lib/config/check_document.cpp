@@ -168,7 +168,7 @@ private:
     void watch(const Located& watch) {
         if (!is_object(watch)) return;
         const auto name = json::text(watch.value, "name");
-        if (runner_ == "slb" && (name == "arp_ping" || name == "nsna_ping"))
+        if (runner_ == "slb" && (name == "arp_ping" || name == "nsna_ping" || name == "tipc"))
             diagnostics_.error(watch.where,
                                fmt::format("{} cannot be used with the runner slb, because by its probes the "
                                            "switches would learn the team's address at every port; use "

@@ -33,6 +33,10 @@ std::string text_of(const AttachedStatus& attached) {
                "address of its own";
     case Unsteered::delay:
         return "a lost link costs packets until bonding has noticed it: downdelay wants it to wait";
+    case Unsteered::arp:
+        return "bonding chooses the slaves: by its ARP monitor the switches would learn the bond's address "
+               "at "
+               "every slave, and slb needs it at one";
     case Unsteered::programs:
         return fmt::format("the bond is watched, and the daemon's programs are not there: {}",
                            attached.detail);
@@ -59,6 +63,7 @@ std::string cure_of(const AttachedStatus& attached) {
     case Unsteered::slaves: return "take slaves out of the bond";
     case Unsteered::addresses: return "set fail_over_mac to none if the slaves' drivers can have one address";
     case Unsteered::delay: return "set downdelay to 0 if no link is lost for a moment only";
+    case Unsteered::arp: return "use bonding's miimon instead of arp_interval";
     case Unsteered::programs:
     case Unsteered::refused: return "see the log: journalctl -u teamd-offload@BOND";
     case Unsteered::waits: return "wait two seconds";

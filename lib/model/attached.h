@@ -20,15 +20,16 @@ enum class Unsteered : std::uint8_t {
     slaves,     ///< it has more slaves than a team can have ports
     addresses,  ///< active-backup: fail_over_mac gives a backup an address of its own
     delay,      ///< active-backup: downdelay wants bonding to wait
+    arp,        ///< slb: by bonding's ARP monitor the switches learn the bond's address at every slave
     programs,   ///< the kernel refuses the programs, or has no types of bonding
     waits,      ///< another program has changed the policy a moment ago
     owner,      ///< another program changes the policy again
     refused,    ///< the kernel refuses the policy
 };
 template <>
-inline constexpr std::array<std::string_view, 11> enum_names<Unsteered>{
-    "",      "mode",     "policy", "device_tls", "slaves", "addresses",
-    "delay", "programs", "waits",  "owner",      "refused"};
+inline constexpr std::array<std::string_view, 12> enum_names<Unsteered>{
+    "",      "mode", "policy",   "device_tls", "slaves", "addresses",
+    "delay", "arp",  "programs", "waits",      "owner",  "refused"};
 
 struct AttachedStatus {
     std::string mode{};       ///< "802.3ad"

@@ -55,6 +55,7 @@ struct Link {
     IfIndex bond_active{};                       ///< IFLA_BOND_ACTIVE_SLAVE, of a bond in active-backup
     IfIndex bond_primary{};                      ///< IFLA_BOND_PRIMARY
     std::uint32_t bond_down_delay = 0;           ///< IFLA_BOND_DOWNDELAY, milliseconds
+    std::uint32_t bond_arp_interval = 0;         ///< IFLA_BOND_ARP_INTERVAL, milliseconds; 0: no ARP monitor
     bool bond_shares_address = true;             ///< IFLA_BOND_FAIL_OVER_MAC is none: all slaves have it
     bool bond_takes_all = false;                 ///< IFLA_BOND_ALL_SLAVES_ACTIVE: backups receive
     bool bond_uses_link = true;                  ///< of a slave of a bond: bonding has noticed its link

@@ -197,6 +197,7 @@ std::optional<Link> parse_link(const nlmsghdr* message) {
     link.bond_active = IfIndex{number_in(attribute_in(bond, IFLA_BOND_ACTIVE_SLAVE)).value_or(0)};
     link.bond_primary = IfIndex{number_in(attribute_in(bond, IFLA_BOND_PRIMARY)).value_or(0)};
     link.bond_down_delay = number_in(attribute_in(bond, IFLA_BOND_DOWNDELAY)).value_or(0);
+    link.bond_arp_interval = number_in(attribute_in(bond, IFLA_BOND_ARP_INTERVAL)).value_or(0);
     link.bond_shares_address =
         number_in<std::uint8_t>(attribute_in(bond, IFLA_BOND_FAIL_OVER_MAC)).value_or(0) == 0;
     link.bond_takes_all =

@@ -22,6 +22,7 @@ HashFields hash_fields_of(BondPolicy policy) {
 
 Unsteered BondSteering::obstacle(const View& bond) const {
     if (bond.by_source && bond.mode != bond_mode_xor) return Unsteered::mode;
+    if (bond.by_source && bond.probes) return Unsteered::arp;
     if (bond.mode == bond_mode_active_backup) {
         if (!bond.shares_address) return Unsteered::addresses;
         if (bond.waits) return Unsteered::delay;
@@ -131,7 +132,8 @@ BondSteering::View view_of(const Links& links, const Link& bond) {
             .policy = bond.bond_policy,
             .slaves = static_cast<std::size_t>(slaves),
             .shares_address = bond.bond_shares_address,
-            .waits = bond.bond_down_delay != 0};
+            .waits = bond.bond_down_delay != 0,
+            .probes = bond.bond_arp_interval != 0};
 }
 
 void BondSteering::note_written(BondPolicy policy) {

@@ -35,6 +35,7 @@ public:
         bool waits = false;         ///< downdelay is not 0
         bool offloads_tls = false;  ///< a slave has device TLS switched on
         bool by_source = false;     ///< the runner is slb, which needs balance-xor
+        bool probes = false;        ///< bonding's ARP monitor is on
         bool has_programs = true;   ///< the kernel accepts the programs that steer
     };
 

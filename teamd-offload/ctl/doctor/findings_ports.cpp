@@ -61,9 +61,10 @@ void add_withheld(const Readings& readings, Findings& findings) {
 /// A bond of others that bonding steers itself.
 void add_attached(const AttachedStatus& attached, const TeamState& state, Findings& findings) {
     if (attached.unsteered == Unsteered::nothing) return;
-    const bool is_fault =
-        attached.unsteered == Unsteered::owner || attached.unsteered == Unsteered::refused ||
-        attached.unsteered == Unsteered::programs || attached.unsteered == Unsteered::slaves;
+    const bool is_fault = attached.unsteered == Unsteered::owner ||
+                          attached.unsteered == Unsteered::refused ||
+                          attached.unsteered == Unsteered::programs ||
+                          attached.unsteered == Unsteered::slaves || attached.unsteered == Unsteered::arp;
     findings.push_back({is_fault ? warning : note, state.name, text_of(attached), cure_of(attached)});
 }
 

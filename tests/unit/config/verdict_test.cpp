@@ -35,6 +35,7 @@ TEST(ConfigVerdict, checks_global_options) {
         {R"({"hwaddr": "52:54:00:aa:bb"})", refused},
         {R"({"hwaddr": ""})", refused},
         // A probe would teach the switches the team's address at each port.
+        {R"({"runner": {"name": "slb"}, "link_watch": {"name": "tipc", "tipc_bearer": "eth"}})", refused},
         {R"({"runner": {"name": "slb"}, "link_watch": {"name": "arp_ping", "target_host": "10.0.0.9"}})",
          refused},
         {R"({"runner": {"name": "slb"}, "ports": {"eth1": {"link_watch":

@@ -27,7 +27,8 @@ TEST(NetlinkMessage, reads_vlan_id_of_link) {
 }
 
 /// A device with one option, of a bond or of its slave.
-Link link_with(int kind, int options, int option, std::uint8_t value) {
+template <class Number>
+Link link_with(int kind, int options, int option, Number value) {
     ifinfomsg header{};
     header.ifi_index = 7;
     auto message = make_message(RTM_NEWLINK, 0, header);
@@ -35,12 +36,13 @@ Link link_with(int kind, int options, int option, std::uint8_t value) {
     auto* info = nla_nest_start(message.get(), IFLA_LINKINFO);
     nla_put_string(message.get(), kind, "bond");
     auto* data = nla_nest_start(message.get(), options);
-    nla_put_u8(message.get(), option, value);
+    nla_put(message.get(), option, sizeof value, &value);
     nla_nest_end(message.get(), data);
     nla_nest_end(message.get(), info);
     return parse_link(nlmsg_hdr(message.get())).value();
 }
-Link bond_with(int option, std::uint8_t value) {
+template <class Number>
+Link bond_with(int option, Number value) {
     return link_with(IFLA_INFO_KIND, IFLA_INFO_DATA, option, value);
 }
 
@@ -61,10 +63,11 @@ TEST(NetlinkMessage, reads_options_of_a_bond) {
                                          {std::uint8_t{4}, std::optional(BondPolicy::encap34)},
                                          {std::uint8_t{9}, std::optional<BondPolicy>()}})
         EXPECT_EQ(policy, bond_with(IFLA_BOND_XMIT_HASH_POLICY, number).bond_policy) << int{number};
-    EXPECT_TRUE(bond_with(IFLA_BOND_FAIL_OVER_MAC, 0).bond_shares_address);
-    EXPECT_FALSE(bond_with(IFLA_BOND_FAIL_OVER_MAC, 1).bond_shares_address);
-    EXPECT_FALSE(bond_with(IFLA_BOND_ALL_SLAVES_ACTIVE, 0).bond_takes_all);
-    EXPECT_TRUE(bond_with(IFLA_BOND_ALL_SLAVES_ACTIVE, 1).bond_takes_all);
+    EXPECT_TRUE(bond_with<std::uint8_t>(IFLA_BOND_FAIL_OVER_MAC, 0).bond_shares_address);
+    EXPECT_FALSE(bond_with<std::uint8_t>(IFLA_BOND_FAIL_OVER_MAC, 1).bond_shares_address);
+    EXPECT_FALSE(bond_with<std::uint8_t>(IFLA_BOND_ALL_SLAVES_ACTIVE, 0).bond_takes_all);
+    EXPECT_TRUE(bond_with<std::uint8_t>(IFLA_BOND_ALL_SLAVES_ACTIVE, 1).bond_takes_all);
+    EXPECT_EQ(250U, bond_with<std::uint32_t>(IFLA_BOND_ARP_INTERVAL, 250).bond_arp_interval);
 }
 
 /// `type`: where a message of that family has the settings of IPv6.

@@ -152,6 +152,10 @@ TEST(BondSteering, watches_what_it_cannot_steer) {
     view = bond(BondPolicy::layer34);
     view.has_programs = false;
     EXPECT_EQ(Unsteered::programs, reason(view));
+    view = bond(BondPolicy::layer34);
+    view.mode = bond_mode_xor;
+    view.by_source = view.probes = true;
+    EXPECT_EQ(Unsteered::arp, reason(view));
 }
 
 TEST(BondSteering, puts_the_policy_back_when_it_cannot_steer_any_more) {
