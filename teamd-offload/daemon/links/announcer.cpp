@@ -102,6 +102,8 @@ Result<std::unique_ptr<Announcer>> Announcer::make(TeamContext& context) {
             TEAMO_TRY(Timer::make(context.loop, [raw = announcer.get(), round] { raw->next(*round); }));
     announcer->moved_timer_ =
         TEAMO_TRY(Timer::make(context.loop, [raw = announcer.get()] { raw->next_moved(); }));
+    announcer->waiting_timer_ =
+        TEAMO_TRY(Timer::make(context.loop, [raw = announcer.get()] { raw->send_waiting(); }));
     return announcer;
 }
 
@@ -185,15 +187,12 @@ void Announcer::next_moved() {
     if (due.any()) send_moved(due);
 }
 
-/// Each address as switches learn it, and what neighbours know of those of the host's own devices.
+/// What neighbours know of the host's own devices, and each address as switches learn it.
 void Announcer::send_moved(const BucketSet& buckets) {
     Sender sender(context_);
     auto learned = context_.datapath->read_addresses();
     if (!learned) return sender.note(context_.name(), learned.error());
     std::erase_if(*learned, [&](const LearnedAddress& one) { return !buckets.test(one.bucket); });
-    for (const auto& [address, vlan, bucket] : *learned)
-        sender.send(peers_.team, text_of(address),
-                    {announce::learning_frame(address, vlan == 0 ? std::nullopt : std::optional(vlan))});
     for (const auto& [device, outlet] : speakers(context_.links(), peers_.team, peers_.inner)) {
         if (std::ranges::find(*learned, device->address, &LearnedAddress::address) == learned->end())
             continue;
@@ -203,6 +202,25 @@ void Announcer::send_moved(const BucketSet& buckets) {
         else if (!speaker->ipv4.empty() || !speaker->ipv6.empty())
             sender.send(outlet, device->name, announce::peer_announcements(*speaker));
     }
+    std::erase_if(waiting_, [&](const LearnedAddress& one) { return buckets.test(one.bucket); });
+    waiting_.insert(waiting_.end(), learned->begin(), learned->end());
+    send_waiting();
+}
+
+/// A part of them, so that thousands do not overflow a port's queue.
+void Announcer::send_waiting() {
+    constexpr std::size_t most_at_once = 256;
+    Sender sender(context_);
+    for (std::size_t sent = 0; sent < most_at_once && !waiting_.empty(); ++sent) {
+        const auto [address, vlan, bucket] = waiting_.front();
+        waiting_.pop_front();
+        sender.send(peers_.team, text_of(address),
+                    {announce::learning_frame(address, vlan == 0 ? std::nullopt : std::optional(vlan))});
+    }
+    if (waiting_.empty())
+        waiting_timer_->stop();
+    else
+        waiting_timer_->after(milliseconds(5));
 }
 
 } // namespace teamo

@@ -9,6 +9,7 @@
 #include "daemon/context/team_context.h"
 
 #include <array>
+#include <deque>
 #include <memory>
 
 namespace teamo {
@@ -47,12 +48,15 @@ private:
     void send(const Round& round);
     void next_moved();
     void send_moved(const BucketSet& buckets);
+    void send_waiting();
 
     TeamContext& context_;
     Round peers_{.what = What::peers}, groups_{.what = What::groups};
     std::array<Due, bucket_count> moved_{};
     milliseconds moved_interval_{};
     std::optional<Timer> moved_timer_{};
+    std::deque<LearnedAddress> waiting_{}; ///< to be announced in a moment
+    std::optional<Timer> waiting_timer_{};
 };
 
 } // namespace teamo

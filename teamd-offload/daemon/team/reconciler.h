@@ -34,6 +34,8 @@ public:
     /// The slave of an active-backup bond that the runner wants to be active, if it decides that.
     std::optional<IfIndex> chosen() const { return chosen_; }
     const Tables& tables() const { return tables_; }
+    /// Slots that own no bucket, because their ports are drained.
+    SlotSet drained() const { return drained_; }
     /// Sets the active port until a port changes. EOPNOTSUPP: the runner has none; ENETDOWN: it has no link.
     Result<> choose_active(IfIndex port);
     /// nullptr: the runner is another one. Owned by this.
@@ -85,6 +87,7 @@ private:
     bool moved_ = false;              ///< traffic may have moved without a change of the tables
     IfIndex active_{};                ///< the active port when it last had a link
     std::uint32_t active_losses_ = 0; ///< its Link::carrier_losses then
+    BucketSet unannounced_;           ///< with slb: moved while the team had no link
     std::array<std::uint32_t, max_ports + 1> losses_{}; ///< by slot: Link::carrier_losses at the last pass
     LogOnce withheld_;                                  ///< the team's carrier, by min_ports
     LogOnce failure_;                                   ///< of the last write to the datapath

@@ -43,7 +43,7 @@ BucketSet Reconciler::moved_buckets(const Tables& next) {
         const auto was = leaves_by(tables_, bucket), is = leaves_by(next, bucket);
         const bool bounced =
             before[is.value] != losses[is.value] && tables_.ports[is.value] == next.ports[is.value];
-        moved[bucket] = was && is && (was != is || bounced);
+        moved[bucket] = is && (was != is || bounced);
     }
     return moved;
 }
@@ -56,20 +56,21 @@ void Reconciler::announce_news(const TeamPlan& plan) {
     const bool is_by_source = kind_of(plan.tables.hash_fields) == HashKind::by_source;
     note_short_loss(plan);
     const bool moved = std::exchange(moved_, false);
-    const auto addresses = moved_buckets(plan.tables);
+    unannounced_ |= moved_buckets(plan.tables);
     // Bonding itself announces what it has changed.
     const bool could_move =
         context_.datapath->steers() && plan.tables.standby[1]; // the last is the active one
     const bool is_news = plan.is_guest ? moved && could_move : lost || moved || (is_activebackup && gained);
-    if (plan.carrier && is_by_source && !moved)
-        announce_moved(addresses, lost);
-    else if (plan.carrier && is_news)
+    // Until linkwatch has processed the carrier, the kernel drops without a word what the team sends.
+    const bool can_send = plan.carrier && context_.team()->has_link();
+    if (can_send && is_news && (moved || !is_by_source))
         announce(gained && context_.datapath->announces_gains());
-    if (is_news && !plan.carrier && !decision_.transmit.empty()) moved_ = true; // told with the carrier
+    if (can_send && is_by_source) announce_moved(std::exchange(unannounced_, {}), lost);
+    if (is_news && !can_send && !decision_.transmit.empty()) moved_ = true; // told with the link
 }
 
 void Reconciler::announce_moved(const BucketSet& buckets, bool lost) {
-    if (buckets.none()) return;
+    if (buckets.none() && !lost) return;
     const auto& config = context_.config();
     subsystems_.announcer->announce_moved(context_.device.team, context_.device.inner, buckets,
                                           config.notify_peers,

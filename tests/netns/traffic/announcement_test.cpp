@@ -117,6 +117,19 @@ TEST(Announcement, after_a_pulled_cable) {
     expect_announced(listen(far));
 }
 
+TEST(Announcement, after_all_ports_were_lost) {
+    const Cabling wires(2, FarSide::open);
+    const TeamUnderTest team(ranked_activebackup(2));
+    bring_up(wires, team);
+    for (const unsigned number : {1U, 2U}) {
+        wires.pull(number);
+        ASSERT_TRUE(team.await_link(Cabling::port(number), false));
+    }
+    const PacketSocket far(wires.peer(), "p2", ether_arp);
+    wires.plug(2);
+    EXPECT_TRUE(far.await([](const Seen& seen) { return gratuitous_arp_for(seen.frame) == team_v4; }));
+}
+
 TEST(Announcement, after_loadbalance_loses_a_port) {
     const Cabling wires(2, FarSide::open);
     const TeamUnderTest team(team_config(by_flow, ports_object(2),

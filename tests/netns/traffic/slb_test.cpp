@@ -106,7 +106,7 @@ unsigned move_address(const TeamUnderTest& team, const MacAddress& address, std:
 TEST(SlbAnnouncement, names_guests_by_rarp_and_the_host_by_arp) {
     constexpr std::uint16_t ether_rarp = 0x8035;
     const Cabling wires(2, FarSide::open);
-    const TeamUnderTest team(team_config(slb_by_hand, ports_object(2)));
+    const TeamUnderTest team(team_config(slb_by_hand, ports_object(2), R"("notify_peers": {"count": 1}, )"));
     bring_up(wires, team);
     const PacketSocket guests(wires.host(), "team0");
     const auto announced_at = [&](unsigned port, std::uint16_t ethertype, const MacAddress& address,
@@ -133,6 +133,14 @@ TEST(SlbAnnouncement, names_guests_by_rarp_and_the_host_by_arp) {
     const std::array by_arp{announced_at(1, ether_arp, own, std::nullopt),
                             announced_at(2, ether_arp, own, std::nullopt)};
     EXPECT_TRUE(by_arp.at(move_address(team, own) - 1)());
+
+    for (const unsigned number : {1U, 2U}) {
+        wires.pull(number);
+        ASSERT_TRUE(team.await_link(Cabling::port(number), false));
+    }
+    const auto once_more = at(1);
+    wires.plug(1);
+    EXPECT_TRUE(once_more()) << "after all ports were lost";
 }
 
 TEST(SlbHost, is_reached_by_its_own_addresses_and_those_of_containers) {
