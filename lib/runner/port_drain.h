@@ -22,7 +22,7 @@ public:
         std::uint64_t sent = 0, received = 0; ///< frames
         bool partner_sends = false;           ///< lacp: its partner distributes
         /// A port that stands by in an activebackup team receives what its switch floods, and need not wait
-        /// until that ends.
+        /// until that ends. Nor need one of a team by source address.
         bool stands_by = false;
     };
 

@@ -348,7 +348,7 @@ void Team::inform_subsystems() {
     subsystems.interrupts->follow(ports.interrupt_ports(reconciler.decision().active));
     const bool by_hash = tables.mode == TransmitMode::hash;
     subsystems.port_cpus->follow(by_hash ? ports.cpu_ports() : std::vector<PortCpus::Port>());
-    subsystems.balancing->follow(ports.balanced_ports(tables), tables);
+    subsystems.balancing->follow(ports.balanced_ports(tables, reconciler.drained()), tables);
 }
 
 void Team::set_timer(bool again) {

@@ -73,7 +73,8 @@ std::vector<Drains::Port> PortSet::drain_ports(const Tables& tables, const lacp:
                         .view = {.carries = (by_bucket ? any_bucket : transmits) &&
                                             !(noted_drain(port).forced && is_alone(port)),
                                  .partner_sends = lacp != nullptr && lacp->partner_sends(port.index),
-                                 .stands_by = context_.is_activebackup()}});
+                                 .stands_by = context_.is_activebackup() ||
+                                              kind_of(tables.hash_fields) == HashKind::by_source}});
     }
     return list;
 }

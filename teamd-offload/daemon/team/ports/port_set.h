@@ -52,7 +52,8 @@ public:
     /// `active`: in an activebackup team all other ports stand by.
     std::vector<Interrupts::Port> interrupt_ports(std::optional<IfIndex> active) const;
     std::vector<PortCpus::Port> cpu_ports() const;
-    std::vector<Balancing::Port> balanced_ports(const Tables& tables) const;
+    /// `drained`: slots that get no bucket.
+    std::vector<Balancing::Port> balanced_ports(const Tables& tables, SlotSet drained) const;
     std::vector<Losses::Port> loss_ports(const Tables& tables) const;
     /// Those that are drained. `lacp`: nullptr if the daemon does not speak it.
     std::vector<Drains::Port> drain_ports(const Tables& tables, const lacp::System* lacp) const;

@@ -61,7 +61,7 @@ std::vector<PortCpus::Port> PortSet::cpu_ports() const {
     return list;
 }
 
-std::vector<Balancing::Port> PortSet::balanced_ports(const Tables& tables) const {
+std::vector<Balancing::Port> PortSet::balanced_ports(const Tables& tables, SlotSet drained) const {
     std::vector<Balancing::Port> list;
     for (const auto& port : ports_)
         list.push_back({.index = port.index,
@@ -70,7 +70,7 @@ std::vector<Balancing::Port> PortSet::balanced_ports(const Tables& tables) const
                         .speed = port.modes.speed.value_or(0),
                         .weight = port.config.weight,
                         .segments = subsystems_.offloads->features(port.index).active.contains(tso),
-                        .transmits = (tables.transmit & bit(port.slot)) != 0 && !is_drained(port)});
+                        .transmits = (tables.transmit & ~drained & bit(port.slot)) != 0});
     return list;
 }
 
