@@ -18,7 +18,10 @@ Result<DatapathChoice> choose_datapath(DatapathChoice choice, LinkControl& links
         return DatapathChoice::bpf;
     if (std::holds_alternative<SlbRunner>(config.runner)) return DatapathChoice::bpf;
     std::array drivers{std::pair{"team", DatapathChoice::team}, std::pair{"bond", DatapathChoice::bond}};
-    if (has_mode_for(config.runner) && lacking_in_bonding(config).empty()) std::ranges::reverse(drivers);
+    if (has_mode_for(config.runner)) {
+        static_cast<void>(links.knows_kind(bond_kind)); // loads the module, whose types are read
+        if (lacking_in_bonding(config).empty()) std::ranges::reverse(drivers);
+    }
     for (const auto& [kind, drives] : drivers) {
         if (drives == DatapathChoice::team && !knows_team_driver()) continue;
         const auto known = links.knows_kind(kind);

@@ -59,11 +59,12 @@ struct LearnedAddress {
     bool operator==(const LearnedAddress&) const = default;
 };
 
-/// Options of the kernel's team driver; other datapaths ignore them.
+/// Options of the kernel's drivers; other datapaths ignore them.
 struct PortSettings {
-    std::int32_t prio = 0;
+    std::int32_t prio = 0;           ///< of the team driver, as the next two
     std::uint32_t queue_id = 0;      ///< 0: none
     std::optional<bool> user_linkup; ///< result of the link watches, if it differs from the link itself
+    std::uint16_t lacp_prio = 255;   ///< of bonding: actor_port_prio
     bool operator==(const PortSettings&) const = default;
 };
 

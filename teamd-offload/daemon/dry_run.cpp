@@ -79,13 +79,15 @@ Found find_ports(const Links& links, const TeamConfig& config) {
             continue;
         }
         const Slot slot{static_cast<std::uint8_t>(found.members.size() + 1)};
-        found.members.push_back(
-            {.index = link->index,
-             .slot = slot,
-             .own_address = link->address,
-             .settings = {.prio = port.prio, .queue_id = port.queue_id.value_or(0), .user_linkup = {}},
-             .weight = port.weight.value_or(1),
-             .drained = port.drain});
+        found.members.push_back({.index = link->index,
+                                 .slot = slot,
+                                 .own_address = link->address,
+                                 .settings = {.prio = port.prio,
+                                              .queue_id = port.queue_id.value_or(0),
+                                              .user_linkup = {},
+                                              .lacp_prio = port.lacp_prio},
+                                 .weight = port.weight.value_or(1),
+                                 .drained = port.drain});
         const auto queues = family ? family->read(link->index) : Result<NetdevQueues>(NetdevQueues{});
         const auto interrupts =
             read_port_interrupts(*link, queues.value_or(NetdevQueues{})).value_or(PortInterrupts{});

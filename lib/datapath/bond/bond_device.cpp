@@ -2,6 +2,7 @@
 #include "datapath/bond/bond_device.h"
 
 #include "datapath/master_device.h"
+#include "kernel/bpf/kernel_types.h"
 
 namespace teamo {
 namespace {
@@ -14,6 +15,12 @@ Result<> check_bond_mode(const Links& links, IfIndex bond, BondMode mode) {
                 fmt::format("bond {} exists and its mode is not {}, which the team needs; start with -r "
                             "to replace it",
                             link->name, bond_mode_name(mode)));
+}
+
+/// Linux 6.18, and later versions of some earlier kernels.
+bool has_port_priorities() {
+    const auto types = KernelTypes::with_module("bonding");
+    return types && types->has_function("bond_option_actor_port_prio_set");
 }
 
 } // namespace
@@ -38,8 +45,10 @@ std::vector<std::string> lacking_in_bonding(const TeamConfig& config) {
         if (port.lacp_key != 0)
             list.push_back(fmt::format(
                 "/ports/{}/lacp_key: has no effect, because bonding makes the key of the speed", name));
-        if (port.lacp_prio != PortConfig{}.lacp_prio)
-            list.push_back(fmt::format("/ports/{}/lacp_prio: has no effect on the bond datapath", name));
+        if (port.lacp_prio != PortConfig{}.lacp_prio && !has_port_priorities())
+            list.push_back(fmt::format(
+                "/ports/{}/lacp_prio: has no effect, because this kernel's bonding has no actor_port_prio",
+                name));
     }
     return list;
 }

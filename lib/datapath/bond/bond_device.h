@@ -21,7 +21,7 @@ constexpr bool has_mode_for(const RunnerConfig& runner) {
     return bond_mode_of(runner) != bond_mode_xor || std::holds_alternative<LoadBalanceRunner>(runner);
 }
 /// What the configuration asks for and bonding has not: the place in the configuration, and what is
-/// instead.
+/// instead. The types of a module show it only if that is loaded.
 std::vector<std::string> lacking_in_bonding(const TeamConfig& config);
 
 /// A new bond that has the mark.

@@ -123,6 +123,7 @@ Result<> SteeredBond::attach_team(const TeamDevice& device, const Tables& tables
 Result<> SteeredBond::attach_port(IfIndex port, Slot /*slot*/) {
     if (own_) TEAMO_TRY(enslave(links_, port, bond_));
     counters_.begin(port);
+    priorities_.erase(port);
     for (const auto duty : slave_duties) {
         on_slaves_[duty].erase(port); // it may have been elsewhere
         if (!TEAMO_TRY(hooks_.has(port, Hook::ingress, duty))) continue;
@@ -135,6 +136,7 @@ Result<> SteeredBond::attach_port(IfIndex port, Slot /*slot*/) {
 /// clsact stays if a bond of others sends by that slave, and on the bond: to remove it costs packets.
 Result<> SteeredBond::detach_port(IfIndex port, bool made_clsact) {
     counters_.forget(port);
+    priorities_.erase(port);
     for (auto& [duty, slaves] : on_slaves_)
         slaves.erase(port);
     auto released = own_ ? release_slave(links_, port, bond_) : Result<>();
@@ -148,11 +150,26 @@ Result<> SteeredBond::apply(const Tables& tables) {
     if (tables.transmit != 0) carrying_.clear();
     for (std::uint8_t slot = 1; slot <= max_ports; ++slot)
         if ((tables.transmit & bit(Slot{slot})) != 0) carrying_.insert(tables.ports[slot]);
-    if (!programs_ || how_ == Steering::off) return {};
+    if (!programs_ || how_ == Steering::off) return set_priorities(tables);
     if (how_ == Steering::by_backup) return help_bonding(tables);
     TEAMO_TRY(programs_->apply(tables));
     TEAMO_TRY(attach_to_bond(Order::first, programs_->transmit()));
-    return hash_ == HashKind::by_source && attached_ ? sift() : Result<>();
+    if (hash_ == HashKind::by_source && attached_) TEAMO_TRY(sift());
+    return set_priorities(tables);
+}
+
+/// Of a bond of ours in 802.3ad. A kernel without them ignores them.
+Result<> SteeredBond::set_priorities(const Tables& tables) {
+    if (!own_ || own_->mode != bond_mode_lacp) return {};
+    for (std::uint8_t slot = 1; slot <= max_ports; ++slot) {
+        const auto port = tables.ports[slot];
+        const auto wanted = tables.settings[slot].lacp_prio;
+        const auto set = priorities_.find(port);
+        if (!port || (set != priorities_.end() && set->second == wanted)) continue;
+        TEAMO_TRY(links_.set_bond_slave(port, {{"actor_port_prio", std::to_string(wanted)}}));
+        priorities_[port] = wanted;
+    }
+    return {};
 }
 
 /// After the bond's own program: until then nothing is known of the addresses that it sends from.

@@ -64,6 +64,7 @@ private:
     Result<> help_bonding(Tables tables);
     Result<> hand_in(IfIndex port, bool carries);
     Result<> sift();
+    Result<> set_priorities(const Tables& tables);
     bool needs(Duty duty) const;
     bool is_steerable() const { return !own_ || own_->policy == BondPolicy::encap34; }
     bool counts_buckets() const { return programs_ && how_ == Steering::by_hash; }
@@ -85,7 +86,8 @@ private:
     bool is_clean_ = false; ///< no program that is not needed is left
     /// By duty: the slaves with that program; true: as we attached it, not an earlier daemon.
     std::map<Duty, std::map<IfIndex, bool>> on_slaves_;
-    std::set<IfIndex> carrying_; ///< the slaves by which the bond sent last
+    std::map<IfIndex, std::uint16_t> priorities_; ///< of slaves, as we have set them
+    std::set<IfIndex> carrying_;                  ///< the slaves by which the bond sent last
 };
 
 } // namespace teamo

@@ -34,6 +34,10 @@ std::optional<std::uint32_t> KernelTypes::offset(const char* structure, const ch
     return std::nullopt;
 }
 
+bool KernelTypes::has_function(const char* name) const {
+    return btf__find_by_name_kind(all(), name, BTF_KIND_FUNC) >= 0;
+}
+
 std::optional<std::uint32_t> KernelTypes::size(const char* structure) const {
     const auto* type = find_structure(all(), structure);
     return type == nullptr ? std::nullopt : std::optional(type->size);

@@ -22,6 +22,7 @@ public:
 
     /// Bytes from the beginning of the structure; none: there is no such structure, or no such member.
     std::optional<std::uint32_t> offset(const char* structure, const char* member) const;
+    bool has_function(const char* name) const;
     /// In bytes; none: there is no such structure.
     std::optional<std::uint32_t> size(const char* structure) const;
 

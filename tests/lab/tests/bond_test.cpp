@@ -108,6 +108,25 @@ TEST(BondImport, takes_over_newer_options_of_lacp) {
     EXPECT_THAT(imported, Not(HasSubstr("\"lacp_prio\": 255")));
 }
 
+TEST(Bond, gives_its_slaves_their_lacp_priorities) {
+    const auto priority = [] {
+        const auto options = read_bond_options(IfIndex{look(NetNs::current(), "eth0").index});
+        return options && options->contains("actor_port_prio") ? options->at("actor_port_prio") : "";
+    };
+    const auto config = [](int number) {
+        return fmt::format(R"({{"device": "team0", "runner": {{"name": "lacp"}},
+                                "ports": {{"eth0": {{"lacp_prio": {}}}, "eth1": {{}}}}}})",
+                           number);
+    };
+    TeamUnderTest team(config(7), {"--datapath", "auto"});
+    EXPECT_EQ("bond", team.item("datapath.name"));
+    EXPECT_TRUE(becomes(std::string("7"), priority));
+    std::ofstream(team.item("setup.config_file")) << config(9);
+    EXPECT_EQ(0, team.teamoctl({"config", "reload"}).status);
+    EXPECT_TRUE(becomes(std::string("9"), priority));
+    EXPECT_EQ(0, team.stop());
+}
+
 /// Without it bonding would not use the hash that names the port.
 TEST(Bond, sets_a_policy_that_was_changed_again_each_time) {
     TeamUnderTest team(balanced_pair, {"--datapath", "bond"});
