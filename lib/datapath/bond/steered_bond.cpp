@@ -30,6 +30,7 @@ Result<teamo_bonding> bonding_layout() {
                          .device = offset("slave", "dev"),
                          .bond = offset("slave", "bond"),
                          .handler_data = offset("net_device", "rx_handler_data"),
+                         .policy = offset("bonding", "params") + offset("bond_params", "xmit_policy"),
                          .names_all = 0};
     if (!is_known)
         return fail(ENOENT, "the kernel does not tell the types of bonding (/sys/kernel/btf/bonding)");

@@ -84,6 +84,7 @@ struct teamo_bonding {
     __u32 count, first;  /* in that one: the number of slaves, and the first of their addresses */
     __u32 device, bond;  /* in a struct slave: the addresses of its struct net_device and struct bonding */
     __u32 handler_data;  /* in a struct net_device: the address of its struct slave, if it is a slave */
+    __u32 policy;        /* in a struct bonding: BOND_XMIT_POLICY_* */
     __u32 names_all;     /* 1: frames without any hashed field get a slave too (a bond of ours) */
 };
 
@@ -142,7 +143,7 @@ struct teamo_source {
     __u64 announced; /* when a RARP frame was sent for it while it was known */
     __u64 heard;     /* when a frame from it arrived last and was dropped, with the same delay */
     __u64 moved;     /* when it sent by another slot than before; 0: never */
-    __u32 slot;      /* by which it sent last */
+    __u32 slot;      /* by which it sent last; 0: bonding chose, and any slot may receive for it */
     __u32 former;    /* by which it sent before `moved`; 0: none */
 };
 #define TEAMO_ADDRESS_VLAN 12 /* an address as a number: the MAC address, shifted by this, and the VLAN */

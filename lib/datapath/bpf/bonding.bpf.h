@@ -18,7 +18,8 @@
 #include "abi.h"
 #include "links.bpf.h"
 
-#define TEAMO_BOND_ACTIVE_BACKUP 1 /* BOND_MODE_ACTIVEBACKUP (linux/if_bonding.h needs libc) */
+#define TEAMO_BOND_POLICY_ENCAP34 4 /* BOND_XMIT_POLICY_ENCAP34 */
+#define TEAMO_BOND_ACTIVE_BACKUP 1  /* BOND_MODE_ACTIVEBACKUP (linux/if_bonding.h needs libc) */
 
 const volatile struct teamo_bonding teamo_bonding = {};
 
@@ -80,28 +81,40 @@ __attribute__((noinline)) __u32 teamo_search_place(__u64 usable, __u32 count, __
     return place;
 }
 
-/* Gives the packet the hash by which bonding sends it by this slot's slave. Without a place the packet keeps
- * its hash, and bonding chooses among the slaves that it can use. */
-static __always_inline void teamo_name_by_hash(struct __sk_buff* skb, __u32 slot) {
+/* Whether the bond has the policy that takes the hash: nobody may have told the daemon of another one. */
+static __always_inline bool teamo_takes_hash(void) {
+    __u32 none = TEAMO_NO_SLOT, policy = 0;
+    const struct teamo_device* bond = bpf_map_lookup_elem(&teamo_devices, &none);
+
+    if (!bond || !bond->address) return false;
+    bpf_probe_read_kernel(&policy, sizeof(policy),
+                          (const void*)(bond->address + teamo_bonding.own + teamo_bonding.policy));
+    return policy == TEAMO_BOND_POLICY_ENCAP34;
+}
+
+/* Gives the packet the hash by which bonding sends it by this slot's slave. Without a place, when it returns
+ * false, the packet keeps its hash, and bonding chooses among the slaves that it can use. */
+static __always_inline bool teamo_name_by_hash(struct __sk_buff* skb, __u32 slot) {
     __u32 none = TEAMO_NO_SLOT, count = 0, place, hash;
     const struct teamo_device* bond = bpf_map_lookup_elem(&teamo_devices, &none);
     const struct teamo_device* device = bpf_map_lookup_elem(&teamo_devices, &slot);
     const __u32* known = bpf_map_lookup_elem(&teamo_places, &slot);
     __u64 usable;
 
-    if (!bond || !bond->address || !device || !device->address || !known) return;
+    if (!bond || !bond->address || !device || !device->address || !known) return false;
     usable = teamo_address_at(bond->address + teamo_bonding.own + teamo_bonding.usable_slaves);
-    if (!usable) return;
+    if (!usable) return false;
     bpf_probe_read_kernel(&count, sizeof(count), (const void*)(usable + teamo_bonding.count));
-    if (!count || count >= TEAMO_SLOTS) return;
+    if (!count || count >= TEAMO_SLOTS) return false;
     place = *known;
     if (!teamo_is_at(usable, count, place, device->address)) place = teamo_search_place(usable, count, slot);
-    if (place >= count) return;
+    if (place >= count) return false;
     /* The upper part stays that of the flow: by it the slave chooses its transmit queue. */
     hash = bpf_get_hash_recalc(skb);
     hash -= hash % count;
     if (hash > ~0u - count) hash -= count;
     bpf_set_hash(skb, hash + place);
+    return true;
 }
 
 /* Whether an active-backup bond sends by a slave without a link: bonding has not noticed the loss yet. False

@@ -108,16 +108,17 @@ static __always_inline bool teamo_has_fields(const struct __sk_buff* skb, const 
 /* Sends by this slot. A packet without a port is counted in slot 0. */
 static __always_inline int teamo_leave_by(struct __sk_buff* skb, const struct teamo_team* team, __u32 slot) {
     __u32 port = teamo_port_of(team, slot);
+    bool named;
 
-    if (!port) {
-        teamo_count_tx(skb, TEAMO_NO_SLOT);
-        return TEAMO_NOWHERE;
-    }
-    teamo_count_tx(skb, slot);
+    teamo_count_tx(skb, port ? slot : TEAMO_NO_SLOT);
+    if (!port && teamo_exit_by != TEAMO_EXIT_STEER) return TC_ACT_SHOT;
     if (teamo_exit_by == TEAMO_EXIT_STEER) {
-        if (teamo_bonding.names_all || teamo_has_fields(skb, team)) teamo_name_by_hash(skb, slot);
+        named =
+            port && (teamo_bonding.names_all || teamo_has_fields(skb, team)) && teamo_name_by_hash(skb, slot);
+        if (teamo_by_source) teamo_note_source(skb, named && teamo_takes_hash() ? slot : TEAMO_NO_SLOT);
         return TC_ACT_UNSPEC;
     }
+    if (teamo_by_source) teamo_note_source(skb, slot);
     /*
      * veth_xmit() records the packet's receive queue, and the port's skb_tx_hash() would use it: all
      * packets in queue 0. Zero means none recorded; the port then uses XPS or the flow hash.
@@ -207,9 +208,8 @@ __attribute__((noinline)) int teamo_leave_by_all(struct __sk_buff* skb, __u32 sl
 }
 
 /* The slot of a packet that has its port by its source address, and the address's bucket. */
-static __always_inline __u32 teamo_choose_by_source(struct __sk_buff* skb, __u64 source, __u32 tx,
-                                                    __u32* bucket) {
-    *bucket = teamo_address_bucket(source);
+static __always_inline __u32 teamo_choose_by_source(struct __sk_buff* skb, __u32 tx, __u32* bucket) {
+    *bucket = teamo_address_bucket(teamo_source_of(skb));
     if (!(tx & (tx - 1))) return teamo_slot_of(tx);
     teamo_count_bucket(skb, *bucket);
     return teamo_slot_in_bucket(*bucket, tx);
@@ -218,15 +218,13 @@ static __always_inline __u32 teamo_choose_by_source(struct __sk_buff* skb, __u64
 SEC("tc")
 int teamo_transmit(struct __sk_buff* skb) {
     __u32 zero = 0, tx, bucket = 0, slot;
-    __u64 source = 0;
     const struct teamo_team* team = bpf_map_lookup_elem(&teamo_team, &zero);
     const struct teamo_live* live = bpf_map_lookup_elem(&teamo_live, &zero);
 
     if (!team || !live) return TEAMO_NOWHERE;
     tx = TEAMO_READ_ONCE(live->tx) & TEAMO_ALL_SLOTS;
     if (teamo_by_source) {
-        source = teamo_source_of(skb);
-        slot = teamo_choose_by_source(skb, source, tx, &bucket);
+        slot = teamo_choose_by_source(skb, tx, &bucket);
     } else if (!(tx & (tx - 1)) && !(team->hash_fields & TEAMO_HASH_CPU)) {
         /* At most one live port: no choice, and only "cpu" stores anything. */
         slot = teamo_slot_of(tx);
@@ -237,7 +235,6 @@ int teamo_transmit(struct __sk_buff* skb) {
         slot = teamo_choose(skb, team, bucket, tx);
     }
     if (slot == TEAMO_NO_SLOT || !teamo_has_link(slot, true)) slot = teamo_choose_linked(skb, slot, bucket);
-    if (teamo_by_source && slot != TEAMO_NO_SLOT) teamo_note_source(skb, source, slot);
     /* One call for all: of a second one kernel 6.1 does not see that the slot is in bounds. */
     return teamo_leave_by(skb, team, slot);
 }

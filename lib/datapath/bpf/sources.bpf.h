@@ -111,14 +111,17 @@ static __always_inline bool teamo_is_rarp(struct __sk_buff* skb) {
 }
 
 /*
- * Notes that the address sends by this slot. The daemon announces only what is known: such a frame tells
- * where the address is, and not that it still sends. Not static, so that the verifier checks it once.
+ * Notes that the source of the packet sends by this slot; 0: bonding chooses. The daemon announces only what
+ * is known: such a frame tells where the address is, and not that it still sends. Not static, so that the
+ * verifier checks it once.
  */
-__attribute__((noinline)) int teamo_note_source(struct __sk_buff* skb, __u64 address, __u32 slot) {
+__attribute__((noinline)) int teamo_note_source(struct __sk_buff* skb, __u32 slot) {
     struct teamo_source* known;
-    __u64 now;
+    __u64 address, now;
 
-    if (!teamo_by_source || !address || address >> TEAMO_ADDRESS_VLAN & TEAMO_MULTICAST) return 0;
+    if (!teamo_by_source) return 0;
+    address = teamo_source_of(skb);
+    if (!address || address >> TEAMO_ADDRESS_VLAN & TEAMO_MULTICAST) return 0;
     known = bpf_map_lookup_elem(&teamo_sources, &address);
     now = bpf_ktime_get_coarse_ns();
     if (!known) {
@@ -242,12 +245,13 @@ __attribute__((noinline)) int teamo_takes(struct __sk_buff* skb, __u32 slot) {
         return teamo_is_first(skb, src, dst, slot, false);
     }
     to = bpf_map_lookup_elem(&teamo_sources, &dst);
+    if (to && !to->slot) to = NULL;
     place = to ? to->slot : TEAMO_NO_SLOT;
     if (!(TEAMO_READ_ONCE(live->rx) >> (place & 15) & 1) || !teamo_has_link(place, false))
         place = teamo_owner(live, teamo_address_bucket(dst));
     /* What is not known, as after a start, may come by any slot; what moved a moment ago by two. */
     if (to && (__s64)(now - to->moved) >= (__s64)TEAMO_RELEARNING) return slot == place;
-    if (to && slot != place && slot != to->former) return 0;
+    if (to && slot != place && to->former && slot != to->former) return 0;
     return teamo_is_first(skb, src, dst, slot, slot == place);
 }
 

@@ -183,6 +183,17 @@ TEST(SlbAttached, takes_each_frame_once_on_a_bond_of_others) {
     const auto moved = scene.tally(from);
     EXPECT_EQ(0U, moved.lost + moved.twice + moved.back) << text_of(moved);
     EXPECT_EQ(SwitchedGuests::guests, scene.reached(2));
+
+    // Bonding chooses the slaves, and nobody tells the programs.
+    team.kill();
+    scene.start_traffic(SwitchedGuests::some());
+    for (const auto* change : {"link set bond0 type bond xmit_hash_policy layer2",
+                               "link set bond0 type bond xmit_hash_policy encap3+4\nlink set eth1 nomaster\n"
+                               "link set eth1 up"}) {
+        NetNs::current().ip(change);
+        EXPECT_TRUE(eventually(change, [&] { return scene.reached(1) == SwitchedGuests::guests; }, 30s));
+    }
+    scene.stop_traffic();
 }
 
 TEST(SlbConfiguration, is_refused_by_the_team_driver) {
