@@ -294,8 +294,9 @@ void Reconciler::apply(const TeamPlan& plan) {
     if (plan.tables != tables_ && context_.log.traces()) log_decision(plan.tables);
     log_changes();
     log_withheld(plan);
-    changes_.apply(changes(context_.links(), plan), ports_.all());
-    announce_news(plan);
+    const bool had_link = context_.team()->has_link();
+    changes_.apply(changes(context_.links(), plan), ports_.all()); // the team may be removed meanwhile
+    announce_news(plan, had_link);
     note_tables(context_.datapath->apply(plan.tables));
     const bool carrying_changed =
         tables_.transmit != plan.tables.transmit || tables_.ports != plan.tables.ports;

@@ -62,7 +62,7 @@ private:
     Tables receiving_as_before(Tables tables) const;
     void note_short_loss(const TeamPlan& plan);
     BucketSet moved_buckets(const Tables& next);
-    void announce_news(const TeamPlan& plan);
+    void announce_news(const TeamPlan& plan, bool had_link);
     void apply(const TeamPlan& plan);
     void log_decision(const Tables& next) const;
     void log_changes() const;

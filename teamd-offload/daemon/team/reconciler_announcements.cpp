@@ -48,8 +48,8 @@ BucketSet Reconciler::moved_buckets(const Tables& next) {
     return moved;
 }
 
-/// Call it before the new tables are noted.
-void Reconciler::announce_news(const TeamPlan& plan) {
+/// Call it before the new tables are noted. `had_link`: the team, at the beginning of the pass.
+void Reconciler::announce_news(const TeamPlan& plan, bool had_link) {
     const bool lost = (tables_.transmit & ~plan.tables.transmit) != 0;
     const bool gained = (plan.tables.transmit & ~tables_.transmit) != 0;
     const bool is_activebackup = context_.is_activebackup();
@@ -61,8 +61,9 @@ void Reconciler::announce_news(const TeamPlan& plan) {
     const bool could_move =
         context_.datapath->steers() && plan.tables.standby[1]; // the last is the active one
     const bool is_news = plan.is_guest ? moved && could_move : lost || moved || (is_activebackup && gained);
-    // Until linkwatch has processed the carrier, the kernel drops without a word what the team sends.
-    const bool can_send = plan.carrier && context_.team()->has_link();
+    // Until linkwatch has processed the carrier, which this pass may have set, the kernel drops without a
+    // word what the team sends.
+    const bool can_send = plan.carrier && had_link;
     if (can_send && is_news && (moved || !is_by_source))
         announce(gained && context_.datapath->announces_gains());
     if (can_send && is_by_source) announce_moved(std::exchange(unannounced_, {}), lost);
