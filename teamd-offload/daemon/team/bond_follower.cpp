@@ -90,15 +90,20 @@ bool BondFollower::may_choose() const {
 /// Once for each loss: what bonding or its owner chooses afterwards stays.
 void BondFollower::take_over() {
     const auto& bond = *context_.team();
+    if (context_.chooses_active()) return; // choose() does it
     const auto next = takeover(context_.links(), bond);
-    if (!next || context_.chooses_active() || !may_choose()) return;
-    const auto& lost = *context_.link(bond.bond_active);
-    const std::pair now(lost.index, lost.carrier_losses);
-    if (std::exchange(taken_over_, now) == now) return;
+    const auto* lost = context_.link(bond.bond_active);
+    const std::pair now(bond.bond_active, lost == nullptr ? 0 : lost->carrier_losses);
+    if (!next || !may_choose() || taken_over_ == now) return active_patience_.reset();
+    if (active_patience_ && !active_patience_->is_over(Clock::now())) return;
     // Before a new reading, which may know these devices no more.
     const auto done =
-        fmt::format("active slave {}: {} has lost its link", context_.link(*next)->name, lost.name);
-    if (set_active(*next)) context_.log(Level::notice, done);
+        fmt::format("active slave {}: {} has lost its link", context_.link(*next)->name, lost->name);
+    const auto taken = set_active(*next);
+    await_passing(active_patience_, !taken, Clock::now());
+    if (!taken) return;
+    taken_over_ = now;
+    context_.log(Level::notice, done);
 }
 
 Result<> BondFollower::set_active(IfIndex slave) {
@@ -133,7 +138,11 @@ void BondFollower::choose(std::optional<IfIndex> active) {
     const bool may =
         may_choose() || steering_.reason() == Unsteered::addresses || steering_.reason() == Unsteered::delay;
     const auto* slave = active ? context_.link(*active) : nullptr;
-    if (!context_.chooses_active() || !may || slave == nullptr || *active == context_.team()->bond_active) {
+    if (!context_.chooses_active()) { // take_over() may have tried
+        chosen_ = {};
+        return;
+    }
+    if (!may || slave == nullptr || *active == context_.team()->bond_active) {
         chosen_ = slave != nullptr && *active == context_.team()->bond_active ? *active : IfIndex{};
         active_patience_.reset();
         return active_failure_.clear();
@@ -141,13 +150,11 @@ void BondFollower::choose(std::optional<IfIndex> active) {
     if (chosen_ == *active || !slave->bond_uses_link) return;
     if (active_patience_ && !active_patience_->is_over(Clock::now())) return;
     const auto name = slave->name; // set_active() reads events
-    if (const auto done = set_active(*active); !done) {
-        if (!active_patience_) active_patience_.emplace();
-        return active_patience_->refused(Clock::now());
-    }
+    const auto done = set_active(*active);
+    await_passing(active_patience_, !done, Clock::now());
+    if (!done) return;
     context_.log(Level::notice, fmt::format("active slave {}", name));
     chosen_ = *active;
-    active_patience_.reset();
     if (context_.team() != nullptr) follow_active();
     context_.request_pass(); // the tables follow
 }
@@ -168,8 +175,9 @@ void BondFollower::observe() {
         set_hash(context_.configuration.team.runner, hash_fields_of(*policy));
     // The policy first: without the program bonding would use the packets' own hashes.
     if (steering() != Steering::by_hash) settle_policy();
-    steering_failure_(context_.log, Level::error,
-                      "cannot update the datapath: ", context_.datapath->steer(steering()));
+    const auto steered = context_.datapath->steer(steering());
+    steering_failure_(context_.log, Level::error, "cannot update the datapath: ", steered);
+    await_passing(steering_patience_, !steered, Clock::now());
     const auto level = steering_.reason() == Unsteered::waits ? Level::notice : Level::warning;
     const bool is_fine = steering_.reason() == Unsteered::nothing;
     reason_(context_.log, level, "", is_fine ? std::string() : text_of(describe()));
@@ -221,7 +229,8 @@ bool BondFollower::write(BondPolicy policy) {
 void BondFollower::end() {
     if (!context_.datapath->is_guest() || context_.team() == nullptr) return;
     // What its owner has written meanwhile stays; while the bond is down that has no event.
-    if (!context_.observer->read_now(context_.device.team)) return;
+    insist([&] { return context_.observer->read_now(context_.device.team).has_value(); });
+    if (context_.team() == nullptr) return;
     observe();
     ended_ = true;
     if (const auto former = steering_.former()) {
@@ -240,7 +249,7 @@ void BondFollower::end() {
 
 std::optional<Clock::time_point> BondFollower::deadline() const {
     auto first = steering_.deadline();
-    for (const auto& patience : {patience_, active_patience_})
+    for (const auto& patience : {patience_, active_patience_, steering_patience_})
         if (patience) first = earlier(first, patience->next());
     return first;
 }

@@ -61,7 +61,7 @@ private:
     LogOnce reason_;                   ///< why it is not steered
     LogOnce failure_;                  ///< of the last write of the policy
     std::optional<Patience> patience_; ///< after a failure of that
-    std::optional<Patience> active_patience_;
+    std::optional<Patience> active_patience_, steering_patience_;
     LogOnce active_failure_, steering_failure_;
     std::pair<IfIndex, std::uint32_t> taken_over_{}; ///< the slave that lost its link, and how often then
     IfIndex active_{}, chosen_{};                    ///< as last seen, and as last chosen by the runner

@@ -296,6 +296,13 @@ bool Team::update_ports() {
                                                  : "removed")});
         return false;
     }
+    // A bond of others is attached by its name.
+    if (context.datapath->is_guest() && !context.team()->has_name(context.name())) {
+        if (const auto failed = std::exchange(failed_, nullptr))
+            failed(Error{ENODEV, fmt::format("bond {} was renamed to {} by another program", context.name(),
+                                             context.team()->name)});
+        return false;
+    }
     ports.drop_lost();
     ports.step_watches();
     return true;

@@ -224,6 +224,21 @@ TEST(Attach, follows_what_the_owner_of_the_bond_does) {
     EXPECT_TRUE(is_steered(team));
     EXPECT_EQ("layer2+3", team.item("attached.own_xmit_hash_policy"));
     bonded.await_path();
+    // What is noted of a slave stays with it under another name, also for the next daemon.
+    EXPECT_EQ(0, team.teamoctl({"port", "drain", "p3"}).status);
+    in_guest("ip link set p3 down; ip link set p3 name q3; ip link set q3 up");
+    EXPECT_TRUE(team.await_item("ports.q3.drain.by_hand", "true"));
+    team.kill();
+    team.start();
+    EXPECT_TRUE(team.await_item("ports.q3.drain.by_hand", "true"));
+    in_guest("ip link set q3 down; ip link set q3 name p3; ip link set p3 up");
+    // A bond with another name is no longer the one that is attached.
+    in_guest("ip link set bond0 down; ip link set bond0 name bond9");
+    EXPECT_TRUE(becomes(true, [] {
+        return in_guest("ip -d link show bond9").find("xmit_hash_policy layer2+3") != std::string::npos;
+    }));
+    in_guest("ip link set bond9 name bond0; ip link set bond0 up");
+    EXPECT_TRUE(is_steered(team));
     EXPECT_EQ(0, team.stop());
     EXPECT_EQ("layer2+3", policy());
 }

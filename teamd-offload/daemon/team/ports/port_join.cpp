@@ -96,8 +96,9 @@ void PortSet::join_slaves() {
     subsystems_.offloads->end_leftover_trials(noted);
     for (auto& port : noted) {
         const auto* link = context_.link(port.index);
-        if (link == nullptr ||
-            !link->has_name(port.name)) { // its device is gone; by its name it has its slot again
+        const bool is_it = link != nullptr && (link->has_name(port.name) ||
+                                               (link->permanent_address == port.address)); // it was renamed
+        if (!is_it) { // its device is gone; by its name it has its slot again
             port.state = PortState::away;
             port.index = {};
         } else {

@@ -51,8 +51,12 @@ void PortSet::drop_lost() {
     bool renamed = false;
     for (auto& port : ports_) {
         const auto& name = context_.link(port.index)->name;
-        renamed = renamed || port.name != name;
+        if (port.name == name) continue;
+        renamed = true;
         port.name = name;
+        // One of others has no mark by which a later daemon knows it.
+        if (auto* before = context_.journal.port(port.index); before && context_.datapath->is_guest())
+            before->name = name;
     }
     if (renamed && context_.changed) context_.changed();
     const auto is_gone = [&](IfIndex device) {
