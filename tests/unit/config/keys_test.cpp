@@ -3,6 +3,7 @@
 
 #include "model/config.h"
 #include "support.h"
+#include "support/snapshot.h"
 
 #include <set>
 
@@ -48,6 +49,21 @@ TEST(ConfigKeys, finds_key_by_path_and_by_object) {
     EXPECT_EQ(config::find_key("prio"), nullptr);
     EXPECT_EQ(config::find_member("runner", "name"), config::find_key("runner.name"));
     EXPECT_EQ(config::members_of("runner.tx_balancer").size(), 2U);
+}
+
+TEST(ConfigKeys, are_those_of_the_snapshot) {
+    std::string text;
+    for (const auto& [path, rules, help] : config::keys()) {
+        text += fmt::format("{} {}", path, config::name_of(rules.shape));
+        if (const auto fallback = config::text_of(rules.fallback); !fallback.empty())
+            text += " default " + fallback;
+        if (rules.shape == Shape::integer)
+            text += fmt::format(" {} to {}", rules.range.least, rules.range.most);
+        if (!rules.words.empty()) text += fmt::format(" of {}", fmt::join(rules.words, ", "));
+        if (!rules.used_by.empty()) text += fmt::format(" with {}", fmt::join(rules.used_by, ", "));
+        text += rules.required ? " required\n" : "\n";
+    }
+    test::expect_as_in_snapshot("keys", text);
 }
 
 TEST(ConfigKeys, has_same_defaults_as_model) {
