@@ -5,6 +5,7 @@
 // lab: Dbus.* by none: does not depend on the datapath
 #include "netns/configs.h"
 #include "support/daemon/nobody.h"
+#include "support/snapshot.h"
 
 #include <gmock/gmock.h>
 
@@ -79,6 +80,15 @@ TEST_F(Dbus, serves_teamdctl) {
     EXPECT_EQ(1, team_->teamdctl({"port", "remove", "nosuch"}, {"-D"}).status);
     const auto refused = team_->teamoctl({"port", "remove", "nosuch"}, {"-D"});
     EXPECT_EQ("team0: port remove nosuch: No such device (NoSuchDev)\n", refused.err);
+}
+
+TEST_F(Dbus, has_the_interfaces_of_the_snapshot) {
+    start_team(loadbalance(2));
+    expect_as_in_snapshot("dbus",
+                          must(wires_.host(), "busctl introspect --xml-interface "
+                                              "org.libteam.teamd.team0 /org/libteam/teamd | "
+                                              "sed -n '/<interface name=\"org.libteam/,/<.interface>/p; "
+                                              "/<interface name=\"org.teamd_offload/,/<.interface>/p'"));
 }
 
 TEST_F(Dbus, names_errors_as_teamd) {
