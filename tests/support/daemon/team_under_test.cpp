@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "support/daemon/team_under_test.h"
 
+#include "support/daemon/state_schema.h"
+
 #include <gtest/gtest.h>
 
 #include <sys/stat.h>
@@ -54,6 +56,14 @@ Output control(const std::string& program, const std::string& device, const NetN
     argv.push_back(device);
     append(argv, words);
     return run({.argv = argv, .in = in});
+}
+
+/// Each state that a test reads is what the schema says.
+std::optional<std::string> checked_state(std::optional<std::string> state) {
+    if (state) {
+        EXPECT_EQ("", fault_of_state(*state)) << *state;
+    }
+    return state;
 }
 
 } // namespace
@@ -144,13 +154,14 @@ std::string TeamUnderTest::log() const {
 
 bool TeamUnderTest::answers() const {
     const auto socket = ControlSocket::to(device_);
-    return socket && payload_of(socket->ask("StateDump", {}, 1s));
+    return socket && checked_state(payload_of(socket->ask("StateDump", {}, 1s)));
 }
 
 std::optional<std::string> TeamUnderTest::ask(std::string_view method,
                                               const std::vector<std::string>& arguments) const {
     const auto socket = ControlSocket::to(device_);
-    return socket ? payload_of(socket->ask(method, arguments)) : std::nullopt;
+    auto answer = socket ? payload_of(socket->ask(method, arguments)) : std::nullopt;
+    return method == "StateDump" ? checked_state(std::move(answer)) : answer;
 }
 
 std::string TeamUnderTest::item(const std::string& path) const {
@@ -170,7 +181,9 @@ testing::AssertionResult TeamUnderTest::await_item(const std::string& path, cons
 
 testing::AssertionResult TeamUnderTest::await_link(const std::string& port, bool up,
                                                    milliseconds patience) const {
-    return await_item(link_item(port), up ? "true" : "false", patience);
+    auto came = await_item(link_item(port), up ? "true" : "false", patience);
+    if (came) ask("StateDump");
+    return came;
 }
 
 bool TeamUnderTest::link_is_up(const std::string& port) const { return item(link_item(port)) == "true"; }
