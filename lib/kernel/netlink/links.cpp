@@ -238,32 +238,6 @@ Result<LinkControl> LinkControl::open() {
     return LinkControl(std::move(socket));
 }
 
-Result<Links> LinkControl::read_all() {
-    const auto make = [] { return link_message(RTM_GETLINK, IfIndex{}, NLM_F_DUMP); };
-    const auto add = [](const nlmsghdr* message, Links& links) {
-        if (auto link = parse_link(message)) links.insert_or_assign(link->index, std::move(*link));
-    };
-    return within("the list of devices", socket_.collect<Links>(make, add));
-}
-
-Result<Link> LinkControl::read(IfIndex index) {
-    return read_one([index] { return link_message(RTM_GETLINK, index, 0); });
-}
-
-Result<Link> LinkControl::read(std::string_view name) {
-    return read_one([name] {
-        auto message = link_message(RTM_GETLINK, IfIndex{}, 0);
-        put_text(message.get(), IFLA_ALT_IFNAME, name);
-        return message;
-    });
-}
-
-Result<Link> LinkControl::read_one(const std::function<NlMessage()>& make) {
-    auto found = TEAMO_TRY(socket_.list(make, parse_link));
-    if (found.empty()) return fail(ENODEV, errno_text(ENODEV));
-    return std::move(found.back());
-}
-
 Result<> LinkControl::create_pair(std::string_view kind, std::string_view name, std::string_view inner,
                                   const MacAddress& address) {
     auto message = new_link_message(name, address);

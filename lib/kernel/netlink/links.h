@@ -38,12 +38,22 @@ struct BondSetup {
     std::uint16_t min_links = 0;
 };
 
+/// The devices that are there.
+struct LinkList {
+    Links links{};
+    /// False: devices came and went all the time that the list was read. None of these has gone, and none is
+    /// missing that was known; before Linux 6.9 one that was not may be missing.
+    bool is_whole = true;
+};
+
 /// Reads and changes devices. Errors have the kernel's own text. Changes are not compared with the present
 /// state; that is up to the caller.
 class LinkControl {
 public:
     static Result<LinkControl> open();
 
+    /// `known`: an earlier list.
+    Result<LinkList> list(const Links& known);
     Result<Links> read_all();
     Result<Link> read(IfIndex index);
     /// By its name or an alternative one.

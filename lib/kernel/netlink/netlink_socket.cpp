@@ -25,6 +25,7 @@ struct Answer {
     std::string text{};
     bool single = false; ///< the first message is the whole answer
     bool done = false;
+    bool interrupted = false;
 };
 
 std::string text_of(const Answer& answer) {
@@ -54,6 +55,11 @@ int on_valid(nl_msg* message, void* context) noexcept {
 int on_acknowledged(nl_msg* /*message*/, void* context) noexcept {
     static_cast<Answer*>(context)->done = true;
     return NL_STOP;
+}
+
+int on_interrupted(nl_msg* /*message*/, void* context) noexcept {
+    static_cast<Answer*>(context)->interrupted = true;
+    return NL_OK; // the rest must be read too
 }
 
 /// The kernel ends a dump that failed with its error in this message (net/netlink/af_netlink.c:
@@ -166,17 +172,18 @@ Result<NetlinkSocket> NetlinkSocket::listen(int protocol, std::initializer_list<
 
 /// Replaces the socket after an exchange that was cut short: its remaining messages would be taken for the
 /// answer to the next request, and libnl has counted a message that was never sent (nl_complete_msg).
-Result<> NetlinkSocket::reopen(int error, std::string text) {
+tl::unexpected<Error> NetlinkSocket::reopen(int error, std::string text) {
     auto fresh = TEAMO_TRY(strict_ ? open_strict(protocol_) : open(protocol_));
     socket_ = std::move(fresh.socket_);
     return fail(error, std::move(text));
 }
 
-Result<> NetlinkSocket::exchange(nl_msg* message, const Receiver& receiver) {
+Result<NetlinkSocket::Dumped> NetlinkSocket::exchange(nl_msg* message, const Receiver& receiver) {
     // A request for one object, without NLM_F_ACK, has one answer, or an error.
     Answer answer{.receiver = receiver};
     answer.single = (nlmsg_hdr(message)->nlmsg_flags & (NLM_F_ACK | NLM_F_DUMP)) == 0;
     const auto callbacks = callbacks_for(answer);
+    nl_cb_set(callbacks.get(), NL_CB_DUMP_INTR, NL_CB_CUSTOM, on_interrupted, &answer);
     nl_cb_set(callbacks.get(), NL_CB_FINISH, NL_CB_CUSTOM, on_finish, &answer);
     nl_cb_set(callbacks.get(), NL_CB_ACK, NL_CB_CUSTOM, on_acknowledged, &answer);
     nl_cb_err(callbacks.get(), NL_CB_CUSTOM, on_error, &answer);
@@ -185,17 +192,17 @@ Result<> NetlinkSocket::exchange(nl_msg* message, const Receiver& receiver) {
         return reopen(errno_of(error), fmt::format("netlink: {}", nl_geterror(error)));
     while (!answer.done) {
         const int error = nl_recvmsgs(socket_.get(), callbacks.get());
-        if (error == -NLE_DUMP_INTR) return reopen(EINTR, "the kernel's list changed while it was read");
         if (error < 0 && answer.error == 0)
             return reopen(errno_of(error), fmt::format("netlink: {}", nl_geterror(error)));
     }
-    if (answer.error == 0) return {};
+    if (answer.error == 0) return answer.interrupted ? Dumped::interrupted : Dumped::whole;
     return fail(answer.error, text_of(answer));
 }
 
 Result<> NetlinkSocket::request(NlMessage message) {
     nlmsg_hdr(message.get())->nlmsg_flags |= NLM_F_ACK;
-    return exchange(message.get(), {});
+    TEAMO_TRY(exchange(message.get(), {}));
+    return {};
 }
 
 Result<> NetlinkSocket::send_batch(int subsystem, std::span<const NlMessage> messages) {
@@ -240,14 +247,16 @@ Result<> NetlinkSocket::transaction(int subsystem, std::vector<NlMessage> messag
     return {};
 }
 
-Result<> NetlinkSocket::dump(const std::function<NlMessage()>& make, const Receiver& receiver,
-                             const std::function<void()>& restart) {
-    Result<> last;
+Result<NetlinkSocket::Dumped> NetlinkSocket::dump(const std::function<NlMessage()>& make,
+                                                  const Receiver& receiver,
+                                                  const std::function<void()>& restart) {
+    Result<Dumped> last = Dumped::whole;
     for (int attempt = 0; attempt < dump_attempts; ++attempt) {
         restart();
         const auto message = make();
         last = exchange(message.get(), receiver);
-        if (last || last.error().number != EINTR) return last;
+        const bool again = last ? *last == Dumped::interrupted : last.error().number == EINTR;
+        if (!again) return last;
     }
     return last;
 }

@@ -81,20 +81,25 @@ public:
     /// Sends all of them as one transaction of nfnetlink: the kernel does what they say at once, or nothing.
     Result<> transaction(int subsystem, std::vector<NlMessage> messages);
 
+    enum class Dumped { whole, interrupted };
     /// Sends, and passes every message of the answer to `receiver`. If the list changed during the dump
-    /// (NLM_F_DUMP_INTR), calls `restart` and starts again, at most 8 times in all.
-    Result<> dump(const std::function<NlMessage()>& make, const Receiver& receiver,
-                  const std::function<void()>& restart);
+    /// (NLM_F_DUMP_INTR), calls `restart` and starts again, at most 8 times in all. `interrupted`: it changed
+    /// each time; what is missing in the last one need not be gone.
+    Result<Dumped> dump(const std::function<NlMessage()>& make, const Receiver& receiver,
+                        const std::function<void()>& restart);
 
     /// As dump(). Returns the value that `add` puts together: it gets each message, and the value so far.
+    /// EINTR: the dump was interrupted each time.
     template <class Value, class Make, class Add>
     Result<Value> collect(const Make& make, const Add& add) {
         Value value{};
-        TEAMO_TRY(dump(make, [&](const nlmsghdr* message) { add(message, value); }, [&] { value = {}; }));
+        const auto take = [&](const nlmsghdr* message) { add(message, value); };
+        if (TEAMO_TRY(dump(make, take, [&] { value = {}; })) == Dumped::interrupted)
+            return fail(EINTR, "the kernel's list changed while it was read");
         return value;
     }
 
-    /// As dump(). Returns what `parse` returns for each message, without the messages for which it returns
+    /// As collect(). Returns what `parse` returns for each message, without the messages for which it returns
     /// none.
     template <class Make, class Parse,
               class Entry = typename std::invoke_result_t<Parse, const nlmsghdr*>::value_type>
@@ -113,8 +118,8 @@ public:
 
 private:
     NetlinkSocket(NlSocket socket, int protocol) : socket_(std::move(socket)), protocol_(protocol) {}
-    Result<> reopen(int error, std::string text);
-    Result<> exchange(nl_msg* message, const Receiver& receiver);
+    tl::unexpected<Error> reopen(int error, std::string text);
+    Result<Dumped> exchange(nl_msg* message, const Receiver& receiver);
     Result<> send_batch(int subsystem, std::span<const NlMessage> messages);
     NlSocket socket_;
     int protocol_;

@@ -10,6 +10,12 @@
 #include <algorithm>
 
 namespace teamo {
+namespace {
+
+/// Until all devices are read again that came or went while they were read.
+constexpr std::chrono::milliseconds first_pause{100}, longest_pause{10'000};
+
+} // namespace
 
 Result<std::unique_ptr<DeviceTable>> DeviceTable::make(const Log& log, sd_event* loop) {
     auto events = TEAMO_TRY(NetlinkSocket::listen(NETLINK_ROUTE, {RTNLGRP_LINK, RTNLGRP_IPV6_IFINFO}));
@@ -17,11 +23,13 @@ Result<std::unique_ptr<DeviceTable>> DeviceTable::make(const Log& log, sd_event*
     std::unique_ptr<DeviceTable> table(new DeviceTable(std::move(events), std::move(control), log));
     auto* self = table.get();
     table->tell_soon_ = TEAMO_TRY(Deferred::make(loop, Priority::link, [self] { self->tell(); }));
-    table->io_ =
-        TEAMO_TRY(Io::make(loop, table->events_.fd(), EPOLLIN, Priority::link, [self](std::uint32_t) {
-            self->catch_up();
-            self->tell();
-        }));
+    const auto follow = [self] {
+        self->catch_up();
+        self->tell();
+    };
+    table->io_ = TEAMO_TRY(
+        Io::make(loop, table->events_.fd(), EPOLLIN, Priority::link, [follow](std::uint32_t) { follow(); }));
+    table->read_again_ = TEAMO_TRY(Timer::make(loop, follow));
     TEAMO_TRY(table->refresh());
     return table;
 }
@@ -50,9 +58,10 @@ void DeviceTable::catch_up() {
     if (!received || *received == NetlinkSocket::Received::lost) {
         log_(Level::warning, "link events were lost; reading all devices again", message_id::resync);
         stale_ = true;
+        next_read_ = {};
         note_gap();
     }
-    if (stale_)
+    if (stale_ && next_read_ <= Clock::now())
         if (const auto read = refresh(); !read) log_(Level::error, read.error().text);
     for (const auto device : std::exchange(to_reread_, {}))
         if (auto link = control_.read(device))
@@ -120,7 +129,8 @@ Result<> DeviceTable::refresh() {
         note(&Observer::note_removed, *link);
     }));
     if (received == NetlinkSocket::Received::lost) note_gap();
-    auto before = std::exchange(links_, TEAMO_TRY(control_.read_all()));
+    auto list = TEAMO_TRY(control_.list(links_));
+    const auto before = std::exchange(links_, std::move(list.links));
     for (const auto& [index, link] : links_) {
         const auto known = before.find(index);
         const auto* was = known == before.end() ? nullptr : &known->second;
@@ -131,8 +141,20 @@ Result<> DeviceTable::refresh() {
         if (!links_.contains(index))
             for (auto* observer : interests_.concerned(link))
                 observer->count();
-    stale_ = false;
+    stale_ = !list.is_whole;
+    if (stale_)
+        note_interrupted();
+    else
+        interrupted_ = 0;
     return {};
+}
+
+void DeviceTable::note_interrupted() {
+    if (interrupted_ == 0)
+        log_(Level::info, "devices came and went while they were read; they will be read again");
+    const auto pause = growing_pause(first_pause, interrupted_++, longest_pause);
+    next_read_ = Clock::now() + pause;
+    read_again_->at(next_read_);
 }
 
 Link* DeviceTable::edit(IfIndex index) {

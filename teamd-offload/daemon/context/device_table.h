@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // A copy of the kernel's devices, one for all teams of the process. It subscribes to the events before it
-// first reads all devices, so that no change is missed; after an overrun it reads all devices again.
+// first reads all devices, so that no change is missed; after an overrun it reads all devices again, and so
+// it does, with growing pauses, as long as devices come and go while it reads them.
 #pragma once
 
+#include "base/clock.h"
 #include "daemon/context/interests.h"
 #include "daemon/context/log.h"
 #include "daemon/context/loop.h"
@@ -31,7 +33,7 @@ public:
     std::size_t observers() const { return observers_.size(); }
     /// Reads the events in the queue. Observers that they concern are told soon.
     void catch_up();
-    /// Reads all devices again. catch_up() tries again after a failure.
+    /// Reads all devices again. After a failure, or if the list changed meanwhile, they are read again soon.
     Result<> refresh();
 
 private:
@@ -45,6 +47,7 @@ private:
     void take(const nlmsghdr* message);
     void put(Link link);
     void erase(IfIndex index);
+    void note_interrupted();
     Result<Link> read(IfIndex device);
     Link* edit(IfIndex index);
     void tell();
@@ -58,8 +61,11 @@ private:
     Links links_;
     std::set<IfIndex> to_reread_; ///< devices whose last event may be outdated
     bool stale_ = false;
+    unsigned interrupted_ = 0;      ///< how often the list changed while it was read, in a row
+    Clock::time_point next_read_{}; ///< if it is stale
     std::optional<Io> io_;
     std::optional<Deferred> tell_soon_;
+    std::optional<Timer> read_again_;
 };
 
 } // namespace teamo

@@ -37,7 +37,7 @@ public:
     Result<Link> read_now(IfIndex device);
     /// The device that has this name or this alternative name now; nullptr: there is none.
     const Link* find_now(std::string_view name);
-    /// Whether events were lost and the devices could not be read since.
+    /// Whether all devices are to be read again: events were lost, or the list changed while it was read.
     bool is_stale() const { return table_.stale_; }
 
     /// Reads the events in the queue, reads these devices again, then calls `changed`.

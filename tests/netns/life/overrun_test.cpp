@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// More link events than the daemon's socket holds, while it is stopped: the kernel drops the others
-// (ENOBUFS).
+// More changes of devices than the daemon can follow: more link events than its socket holds, while it is
+// stopped, so that the kernel drops the others (ENOBUFS); and devices that come and go all the time, so that
+// the kernel interrupts each dump of them (NLM_F_DUMP_INTR).
 //
-// lab: Overrun.* by none: the events are the same with every datapath
+// lab: Overrun.*:ChangingDevices.* by none: events and lists are the same with every datapath
+#include "kernel/netlink/links.h"
 #include "netns/configs.h"
 
+#include <atomic>
 #include <csignal>
 #include <fstream>
 #include <sstream>
+#include <thread>
 
 namespace teamo::test {
 namespace {
@@ -60,6 +64,75 @@ TEST(Overrun, is_no_loss) {
     EXPECT_TRUE(team.await_link("eth3"));
     EXPECT_EQ(fmt::format("{}", look(wires.host(), "eth3").index), team.item("ports.eth3.ifinfo.ifindex"));
     EXPECT_NE(std::string::npos, team.log().find("link events were lost; reading all devices again"));
+}
+
+/// Makes devices without a pause, and removes those that it has made when they are many.
+class Changes {
+public:
+    explicit Changes(const NetNs& in) : in_(in) {}
+    ~Changes() {
+        ended_ = true;
+        thread_.join();
+    }
+    Changes(const Changes&) = delete;
+    Changes& operator=(const Changes&) = delete;
+
+private:
+    void run() const {
+        constexpr int at_once = 200, many = 2'000;
+        for (int made = 0; !ended_; made += at_once) {
+            std::string lines;
+            for (int pair = made; pair < made + at_once; ++pair)
+                lines += fmt::format("link add come{0} group 7 type veth peer name go{0} group 7\n", pair);
+            in_.ip(lines);
+            if (made % many == 0 && made != 0) in_.ip("link del group 7");
+        }
+    }
+
+    const NetNs& in_;
+    std::atomic<bool> ended_ = false;
+    std::thread thread_{[this] { run(); }};
+};
+
+class ChangingDevices : public testing::Test {
+protected:
+    ChangingDevices() {
+        std::string lines;
+        for (int pair = 0; pair < 400; ++pair)
+            lines += fmt::format("link add stay{0} type veth peer name there{0}\n", pair);
+        wires.host().ip(lines);
+    }
+
+    const Cabling wires{2, FarSide::open};
+};
+
+TEST_F(ChangingDevices, are_listed) {
+    auto control = wires.host().inside([] { return LinkControl::open(); });
+    ASSERT_TRUE(control) << control.error().text;
+    const auto before = control->read_all();
+    ASSERT_TRUE(before) << before.error().text;
+    const Changes changes(wires.host());
+    const auto is_interrupted = [&] {
+        const auto list = control->list(*before);
+        EXPECT_TRUE(list) << list.error().text;
+        for (const auto& [index, link] : *before)
+            EXPECT_TRUE(list->links.contains(index)) << link.name;
+        return !list->is_whole || HasFailure();
+    };
+    EXPECT_TRUE(eventually("the list changes each time that it is read", is_interrupted, 60s));
+}
+
+TEST_F(ChangingDevices, end_no_start) {
+    const Changes changes(wires.host());
+    TeamUnderTest team(loadbalance(2), TeamUnderTest::later);
+    const auto is_interrupted = [&] {
+        team.start();
+        EXPECT_TRUE(team.await_link("eth1"));
+        EXPECT_TRUE(team.await_link("eth2"));
+        EXPECT_EQ(0, team.stop());
+        return team.log().find("devices came and went while they were read") != std::string::npos;
+    };
+    EXPECT_TRUE(eventually("the list changes each time that it is read", is_interrupted, 60s));
 }
 
 } // namespace
