@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "model/observation.h"
 
+#include "model/device_index.h"
+
 #include <fmt/format.h>
 #include <linux/if.h>
 
@@ -103,6 +105,49 @@ std::optional<std::string> team_of_device(const Link& link) {
         for (const auto prefix : {team_prefix, inner_prefix})
             if (name.starts_with(prefix)) return std::string(name.substr(prefix.size()));
     return std::nullopt;
+}
+
+// ---- DeviceIndex -------------------------------------------------------------------------------
+
+namespace {
+
+template <class Entries, class Key>
+std::vector<IfIndex> found_in(const Entries& entries, const Key& key) {
+    std::vector<IfIndex> found;
+    for (auto entry = entries.lower_bound({key, IfIndex{}}); entry != entries.end() && entry->first == key;
+         ++entry)
+        found.push_back(entry->second);
+    return found;
+}
+
+} // namespace
+
+template <class Change>
+void DeviceIndex::each_entry(const Link& link, const Change& change) {
+    if (link.lower && !link.lower_elsewhere) change(by_lower_, std::pair(link.lower, link.index));
+    change(by_address_, std::pair(link.address, link.index));
+    change(by_name_, std::pair(link.name, link.index));
+    for (const auto& name : link.altnames)
+        change(by_name_, std::pair(name, link.index));
+}
+
+void DeviceIndex::add(const Link& link) {
+    each_entry(link, [](auto& entries, auto entry) { entries.insert(std::move(entry)); });
+}
+
+void DeviceIndex::remove(const Link& link) {
+    each_entry(link, [](auto& entries, const auto& entry) { entries.erase(entry); });
+}
+
+std::vector<IfIndex> DeviceIndex::on(IfIndex device) const { return found_in(by_lower_, device); }
+
+std::vector<IfIndex> DeviceIndex::with(const MacAddress& address) const {
+    return found_in(by_address_, address);
+}
+
+std::optional<IfIndex> DeviceIndex::named(std::string_view name) const {
+    const auto found = found_in(by_name_, std::string(name));
+    return found.empty() ? std::nullopt : std::optional(found.front());
 }
 
 } // namespace teamo

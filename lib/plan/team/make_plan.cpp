@@ -210,13 +210,14 @@ std::vector<Change> changes(const Links& links, const TeamPlan& plan) {
     return list;
 }
 
-bool takes_tags(const Links& links, const Link& team) {
+bool takes_tags(const Links& links, const Link& team, const std::set<IfIndex>& above) {
     if (team.master) {
         const auto* master = find_link(links, team.master);
         return master == nullptr || master->kind != "vrf"; // a VRF works on layer 3
     }
-    return std::ranges::any_of(links, [&](const auto& entry) {
-        return entry.second.kind == "vlan" && stands_on(links, entry.second, team);
+    return std::ranges::any_of(above, [&links](IfIndex device) {
+        const auto* link = find_link(links, device);
+        return link != nullptr && link->kind == "vlan";
     });
 }
 

@@ -10,6 +10,7 @@
 #include "model/tables.h"
 #include "runner/runner.h"
 
+#include <set>
 #include <variant>
 #include <vector>
 
@@ -118,8 +119,8 @@ std::vector<Change> changes(const Links& links, const TeamPlan& plan);
 // team_vlan_rx_add_vid); the BPF datapath uses what user space can set.
 
 /// Whether a device on the team receives frames with VLAN tags: a VLAN device at any level, or a master such
-/// as a bridge, whose ports may use any tag.
-bool takes_tags(const Links& links, const Link& team);
+/// as a bridge, whose ports may use any tag. `above`: all devices above the team.
+bool takes_tags(const Links& links, const Link& team, const std::set<IfIndex>& above);
 
 /// Whether the team's list has another address than the team's own.
 bool takes_other_addresses(const std::vector<MacAddress>& unicast_list, const Link& team);

@@ -44,17 +44,22 @@ bool is_above(const Links& links, const Link& device, const Link& below) {
 
 } // namespace
 
-std::vector<const Link*> users_of(const Links& links, const Link& device, Takes takes) {
+std::vector<const Link*> users_among(std::vector<const Link*> on_it, Takes takes) {
     // Devices that take the frames by the device's rx_handler, which has room for one user.
     constexpr std::array<std::string_view, 6> kinds{"macvlan", "macvtap", "ipvlan",
                                                     "ipvtap",  "macsec",  "dsa"};
-    std::vector<const Link*> users;
-    for (const auto& [index, link] : links) {
-        const bool takes_frames = std::ranges::find(kinds, link.kind) != kinds.end() ||
-                                  (takes == Takes::all && link.kind == "vlan");
-        if (takes_frames && link.lower == device.index && !link.lower_elsewhere) users.push_back(&link);
-    }
-    return users;
+    std::erase_if(on_it, [&](const Link* link) {
+        return std::ranges::find(kinds, link->kind) == kinds.end() &&
+               (takes == Takes::untagged || link->kind != "vlan");
+    });
+    return on_it;
+}
+
+std::vector<const Link*> users_of(const Links& links, const Link& device, Takes takes) {
+    std::vector<const Link*> on_it;
+    for (const auto& [index, link] : links)
+        if (link.lower == device.index && !link.lower_elsewhere) on_it.push_back(&link);
+    return users_among(std::move(on_it), takes);
 }
 
 std::string text_of(const std::vector<const Link*>& users) {
@@ -146,11 +151,12 @@ Result<> has_no_user_elsewhere(const Link& device, const std::vector<MacAddress>
                     text_of(unicast.front()), device.name));
 }
 
-std::vector<const Link*> sharing_address(const Links& links, const Link& team) {
-    std::vector<const Link*> others;
-    for (const auto& [index, link] : links)
-        if (link.is_up() && link.address == team.address && link.type == ARPHRD_ETHER && !port_mark_of(link))
-            others.push_back(&link);
+std::vector<const Link*> sharing_address(const Links& links, const Link& team,
+                                         std::vector<const Link*> same) {
+    auto others = std::move(same);
+    std::erase_if(others, [](const Link* link) {
+        return !link->is_up() || link->type != ARPHRD_ETHER || port_mark_of(*link);
+    });
     const auto leave_out = [&](const Link& own) {
         std::erase_if(others, [&](const Link* device) {
             return device->index == own.index || device->master == own.index ||

@@ -17,6 +17,8 @@ enum class Takes : std::uint8_t { all, untagged };
 
 /// Devices of this namespace on `device` that would receive nothing if it were a port.
 std::vector<const Link*> users_of(const Links& links, const Link& device, Takes takes);
+/// The same of those that have it as their lower device.
+std::vector<const Link*> users_among(std::vector<const Link*> on_it, Takes takes);
 /// "mv0 (macvlan), eth1.7 (vlan)"
 std::string text_of(const std::vector<const Link*>& users);
 
@@ -43,8 +45,8 @@ Result<> check_distinct(const Links& links, const TeamConfig& config);
 Result<> check_free(const Links& links, std::string_view team);
 
 /// Other devices that are up with the team's address, so that switches learn it at two places. Not the ports,
-/// devices on top of the team or a port, and those below a port.
-std::vector<const Link*> sharing_address(const Links& links, const Link& team);
+/// devices on top of the team or a port, and those below a port. `same`: all that have the address.
+std::vector<const Link*> sharing_address(const Links& links, const Link& team, std::vector<const Link*> same);
 
 /// Whether a daemon was killed while it created the team's device: its inner end has our mark, or the journal
 /// has it (`noted`) and it is still down and without ports.

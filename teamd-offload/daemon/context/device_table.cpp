@@ -72,10 +72,8 @@ void DeviceTable::catch_up() {
 
 void DeviceTable::take(const nlmsghdr* message) {
     if (const auto ipv6 = parse_ipv6_event(message)) {
-        auto* known = edit(ipv6->device);
-        if (known == nullptr) return;
-        known->ipv6 = ipv6->on;
-        note(&Observer::note_ipv6, *known);
+        if (edit(ipv6->device, [&ipv6](Link& link) { link.ipv6 = ipv6->on; }))
+            note(&Observer::note_ipv6, links_.at(ipv6->device));
         return;
     }
     auto link = parse_link(message);
@@ -83,7 +81,7 @@ void DeviceTable::take(const nlmsghdr* message) {
     if (message->nlmsg_type == RTM_DELLINK) {
         // What was not known is told too: the index may be that of a port.
         note(&Observer::note_removed, *link);
-        links_.erase(link->index);
+        forget(link->index);
         return;
     }
     // The carrier changes without RTNL, under which events are made and sent: an event from before a loss can
@@ -98,6 +96,8 @@ void DeviceTable::put(Link link) {
     const auto known = links_.find(link.index);
     const auto* before = known == links_.end() ? nullptr : &known->second;
     note(&Observer::note, link, before);
+    if (before != nullptr) index_.remove(*before);
+    index_.add(link);
     links_.insert_or_assign(link.index, std::move(link));
 }
 
@@ -105,6 +105,13 @@ void DeviceTable::erase(IfIndex index) {
     const auto known = links_.find(index);
     if (known == links_.end()) return;
     note(&Observer::note_removed, known->second);
+    forget(index);
+}
+
+void DeviceTable::forget(IfIndex index) {
+    const auto known = links_.find(index);
+    if (known == links_.end()) return;
+    index_.remove(known->second);
     links_.erase(known);
 }
 
@@ -135,12 +142,16 @@ Result<> DeviceTable::refresh() {
         const auto known = before.find(index);
         const auto* was = known == before.end() ? nullptr : &known->second;
         if (was != nullptr && *was == link) continue;
+        if (was != nullptr) index_.remove(*was);
+        index_.add(link);
         note(&Observer::note, link, was);
     }
-    for (const auto& [index, link] : before)
-        if (!links_.contains(index))
-            for (auto* observer : interests_.concerned(link))
-                observer->count();
+    for (const auto& [index, link] : before) {
+        if (links_.contains(index)) continue;
+        index_.remove(link);
+        for (auto* observer : interests_.concerned(link))
+            observer->count();
+    }
     stale_ = !list.is_whole;
     if (stale_)
         note_interrupted();
@@ -157,9 +168,13 @@ void DeviceTable::note_interrupted() {
     read_again_->at(next_read_);
 }
 
-Link* DeviceTable::edit(IfIndex index) {
+bool DeviceTable::edit(IfIndex index, const std::function<void(Link&)>& change) {
     const auto found = links_.find(index);
-    return found == links_.end() ? nullptr : &found->second;
+    if (found == links_.end()) return false;
+    index_.remove(found->second);
+    change(found->second);
+    index_.add(found->second);
+    return true;
 }
 
 /// One that is told may end, which takes it out of the list, and another begin.

@@ -11,7 +11,9 @@
 #include "daemon/context/loop.h"
 #include "kernel/netlink/links.h"
 #include "kernel/netlink/netlink_socket.h"
+#include "model/device_index.h"
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <set>
@@ -30,6 +32,8 @@ public:
     DeviceTable& operator=(const DeviceTable&) = delete;
 
     const Links& links() const { return links_; }
+    /// Of links().
+    const DeviceIndex& index() const { return index_; }
     std::size_t observers() const { return observers_.size(); }
     /// Reads the events in the queue. Observers that they concern are told soon.
     void catch_up();
@@ -47,9 +51,10 @@ private:
     void take(const nlmsghdr* message);
     void put(Link link);
     void erase(IfIndex index);
+    void forget(IfIndex index);
     void note_interrupted();
     Result<Link> read(IfIndex device);
-    Link* edit(IfIndex index);
+    bool edit(IfIndex index, const std::function<void(Link&)>& change);
     void tell();
 
     NetlinkSocket events_;
@@ -59,6 +64,7 @@ private:
     Interests interests_;
     std::vector<Observer*> waiting_; ///< to be told of events that were read
     Links links_;
+    DeviceIndex index_;
     std::set<IfIndex> to_reread_; ///< devices whose last event may be outdated
     bool stale_ = false;
     unsigned interrupted_ = 0;      ///< how often the list changed while it was read, in a row

@@ -105,11 +105,16 @@ Result<Link> Observer::read_now(IfIndex device) {
     return link;
 }
 
+const Link* Observer::find(std::string_view name) const {
+    const auto found = index().named(name);
+    return found ? find_link(links(), *found) : nullptr;
+}
+
 const Link* Observer::find_now(std::string_view name) {
-    if (const auto* known = find_named(links(), name)) return known;
+    if (const auto* known = find(name)) return known;
     const auto link = table_.control_.read(name);
     if (!link || !read_now(link->index)) return nullptr;
-    return find_named(links(), name);
+    return find(name);
 }
 
 void Observer::reread(const std::set<IfIndex>& devices) {
@@ -121,7 +126,7 @@ void Observer::reread(const std::set<IfIndex>& devices) {
 void Observer::lost_carrier(const std::set<IfIndex>& devices) {
     // IFF_RUNNING stays, which marks an unreported loss: an older event in the queue does not undo it.
     for (const auto device : devices)
-        if (auto* link = edit(device); link != nullptr) link->flags &= ~std::uint32_t{IFF_LOWER_UP};
+        edit(device, [](Link& link) { link.flags &= ~std::uint32_t{IFF_LOWER_UP}; });
     changed_();
     reread(devices);
 }

@@ -47,6 +47,9 @@ public:
     void lost_carrier(const std::set<IfIndex>& devices);
 
     const Links& links() const { return table_.links(); }
+    const DeviceIndex& index() const { return table_.index(); }
+    /// nullptr: there is no such device.
+    const Link* find(std::string_view name) const;
     /// Devices that were removed since the last call. One of them may exist again: the index came back with
     /// another device, or with the same one from another namespace.
     std::set<IfIndex> take_removed() { return std::exchange(removed_, {}); }
@@ -57,8 +60,8 @@ public:
     bool take_gap() { return std::exchange(gap_, false); }
     /// The number of events read so far that concern it.
     std::uint64_t events_taken() const { return events_taken_; }
-    /// To record a change that this process has just made, before its event arrives; nullptr: no such device.
-    Link* edit(IfIndex index) { return table_.edit(index); }
+    /// Records a change that this process has just made, before its event arrives. False: no such device.
+    bool edit(IfIndex index, const std::function<void(Link&)>& change) { return table_.edit(index, change); }
 
     // By the machine, of each event that was read and concerns it.
     void note(const Link& link);

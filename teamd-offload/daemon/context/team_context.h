@@ -51,6 +51,21 @@ struct TeamContext {
     const Links& links() const { return observer->links(); }
     /// nullptr: there is no such device.
     const Link* link(IfIndex index) const { return find_link(links(), index); }
+    /// By its name or an alternative one; nullptr: there is no such device.
+    const Link* link(std::string_view name) const { return observer->find(name); }
+    /// What has the device as its lower one, also the other end of a pair.
+    std::vector<const Link*> links_on(IfIndex device) const {
+        std::vector<const Link*> list;
+        for (const auto index : observer->index().on(device))
+            list.push_back(link(index));
+        return list;
+    }
+    std::vector<const Link*> links_with(const MacAddress& address) const {
+        std::vector<const Link*> list;
+        for (const auto index : observer->index().with(address))
+            list.push_back(link(index));
+        return list;
+    }
     const Link* team() const { return link(device.team); }
     /// The slot of the device's mark; none: it lacks the mark of this team.
     std::optional<Slot> marked_slot(const Link& link) const {

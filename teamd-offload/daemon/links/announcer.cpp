@@ -17,9 +17,10 @@ bool is_bridge(const Link& link) { return link.kind == "bridge"; }
 /// Devices whose addresses are reachable through the team, and the device to send their frames by: the team,
 /// all devices above it (VLANs, macvlans), and bridges whose ports these are. Frames sent by a bridge itself
 /// would be flooded to its other ports. Not a VRF: its addresses are reached by the MAC address of the team.
-std::vector<std::pair<const Link*, IfIndex>> speakers(const Links& links, IfIndex team, IfIndex inner) {
+std::vector<std::pair<const Link*, IfIndex>> speakers(const TeamContext& context, IfIndex team,
+                                                      IfIndex inner) {
     std::vector<std::pair<const Link*, IfIndex>> list;
-    const auto* device = find_link(links, team);
+    const auto* device = context.link(team);
     if (device == nullptr) return list;
     list.emplace_back(device, team);
     const auto add = [&list](const Link& link, IfIndex outlet) {
@@ -29,10 +30,10 @@ std::vector<std::pair<const Link*, IfIndex>> speakers(const Links& links, IfInde
     std::size_t known = 0;
     while (known < list.size()) { // it grows meanwhile
         const auto [lower, outlet] = list[known++];
-        if (const auto* bridge = find_link(links, lower->master); bridge != nullptr && is_bridge(*bridge))
+        if (const auto* bridge = context.link(lower->master); bridge != nullptr && is_bridge(*bridge))
             add(*bridge, outlet);
-        for (const auto& [index, link] : links)
-            if (link.lower == lower->index && !link.lower_elsewhere && index != inner) add(link, index);
+        for (const auto* link : context.links_on(lower->index))
+            if (link->index != inner) add(*link, link->index);
     }
     return list;
 }
@@ -40,16 +41,14 @@ std::vector<std::pair<const Link*, IfIndex>> speakers(const Links& links, IfInde
 /// Addresses of macvlans in other namespaces, which are in the lists of the devices below them, and the
 /// device to send their frames by. The list of a device has those of the VLANs on it too, which come first.
 std::vector<std::pair<MacAddress, IfIndex>>
-speakers_elsewhere(const Links& links, const std::vector<std::pair<const Link*, IfIndex>>& speakers) {
-    const auto is_known = [&](const MacAddress& address) {
-        return std::ranges::any_of(links, [&](const auto& entry) { return entry.second.address == address; });
-    };
+speakers_elsewhere(const TeamContext& context, const std::vector<std::pair<const Link*, IfIndex>>& speakers) {
     std::set<MacAddress> found;
     std::vector<std::pair<MacAddress, IfIndex>> elsewhere;
     for (const auto& [device, outlet] : std::vector(speakers.rbegin(), speakers.rend())) {
         if (is_bridge(*device)) continue; // what it lists are stations that it has learned
         for (const auto& address : read_unicast_list(device->index).value_or(std::vector<MacAddress>()))
-            if (!is_known(address) && found.insert(address).second) elsewhere.emplace_back(address, outlet);
+            if (context.links_with(address).empty() && found.insert(address).second)
+                elsewhere.emplace_back(address, outlet);
     }
     return elsewhere;
 }
@@ -127,7 +126,7 @@ void Announcer::next(Round& round) {
 void Announcer::send(const Round& round) {
     auto& requests = context_.shared.requests;
     Sender sender(context_);
-    const auto here = speakers(context_.links(), round.team, round.inner);
+    const auto here = speakers(context_, round.team, round.inner);
     for (const auto& [device, outlet] : here) {
         auto speaker = speaker_of(requests, *device);
         if (!speaker) {
@@ -150,7 +149,7 @@ void Announcer::send(const Round& round) {
         sender.send(outlet, device->name, announce::membership_reports(*speaker));
     }
     if (round.what == What::peers)
-        for (const auto& [address, outlet] : speakers_elsewhere(context_.links(), here))
+        for (const auto& [address, outlet] : speakers_elsewhere(context_, here))
             sender.send(outlet, text_of(address), announce::peer_announcements({.mac = address}));
 }
 
@@ -193,7 +192,7 @@ void Announcer::send_moved(const BucketSet& buckets) {
     auto learned = context_.datapath->read_addresses();
     if (!learned) return sender.note(context_.name(), learned.error());
     std::erase_if(*learned, [&](const LearnedAddress& one) { return !buckets.test(one.bucket); });
-    for (const auto& [device, outlet] : speakers(context_.links(), peers_.team, peers_.inner)) {
+    for (const auto& [device, outlet] : speakers(context_, peers_.team, peers_.inner)) {
         if (std::ranges::find(*learned, device->address, &LearnedAddress::address) == learned->end())
             continue;
         auto speaker = speaker_of(context_.shared.requests, *device);

@@ -112,7 +112,8 @@ void DeviceChanges::apply(std::vector<Change> wanted, const std::vector<TeamPort
         // that all ports had, as with the kernel's driver.
         const auto team = context_.device.team;
         if (again) context_.log(Level::warning, fmt::format("the team returns to the MTU {}", mtu_));
-        if (context_.control.set_mtu(team, mtu_)) context_.observer->edit(team)->mtu = mtu_;
+        if (context_.control.set_mtu(team, mtu_))
+            context_.observer->edit(team, [this](Link& link) { link.mtu = mtu_; });
         return;
     }
     const bool waits_for_mtu = std::ranges::any_of(refused_, [this](const Refused& refused) {
@@ -122,7 +123,7 @@ void DeviceChanges::apply(std::vector<Change> wanted, const std::vector<TeamPort
 }
 
 Result<> DeviceChanges::apply_one(const Change& change) {
-    auto* link = context_.observer->edit(device_of(change));
+    const auto* link = context_.link(device_of(change));
     if (link == nullptr) return {};
     const auto name = link->name;
     auto done = set(*link, change);
@@ -135,49 +136,54 @@ Result<> DeviceChanges::apply_one(const Change& change) {
 }
 
 /// The change of one device, which is known to be so afterwards.
-Result<> DeviceChanges::set(Link& link, const Change& change) {
+Result<> DeviceChanges::set(const Link& link, const Change& change) {
     auto& control = context_.control;
     const auto index = link.index;
-    return std::visit(Match{[&](const SetAddress& set) {
-                                auto done = set_address(context_, link, set.to, context_.journal.port(index));
-                                if (done)
-                                    link.address = set.to;
-                                else // read how far the change got
-                                    static_cast<void>(context_.observer->read_now(index));
-                                return done;
-                            },
-                            [&](const SetMtu& set) {
-                                auto done = control.set_mtu(index, set.to);
-                                if (done) link.mtu = set.to;
-                                return done;
-                            },
-                            [&](const SetSegmentLimits& set) {
-                                auto done = control.set_segment_limits(index, set.to);
-                                if (done) link.gso_max = limited_to_ = set.to;
-                                return done;
-                            },
-                            [&](const SetCarrier& set) {
-                                auto done = control.set_carrier(index, set.to);
-                                constexpr std::uint32_t link_flags = IFF_RUNNING | IFF_LOWER_UP;
-                                if (done) carrier_set_ = set.to;
-                                if (done && link.is_up())
-                                    link.flags = set.to ? link.flags | link_flags : link.flags & ~link_flags;
-                                return done;
-                            },
-                            [&](const DisableIpv6&) {
-                                auto done = write_disable_ipv6(link.name, true);
-                                // Events from before, which are still to be read, show it on.
-                                static_cast<void>(context_.observer->read_now(index));
-                                return done;
-                            },
-                            [&](const SetFlags& set) {
-                                auto done = control.set_flags(index, set.flags, set.mask);
-                                if (done) link.flags = (link.flags & ~set.mask) | set.flags;
-                                if (done && (set.flags & IFF_UP) != 0)
-                                    done = note_taken_down(context_, context_.journal.port(index), false);
-                                return done;
-                            }},
-                      change);
+    const auto note = [&](const std::function<void(Link&)>& edit) { context_.observer->edit(index, edit); };
+    return std::visit(
+        Match{[&](const SetAddress& set) {
+                  auto done = set_address(context_, link, set.to, context_.journal.port(index));
+                  if (done)
+                      note([&set](Link& one) { one.address = set.to; });
+                  else // read how far the change got
+                      static_cast<void>(context_.observer->read_now(index));
+                  return done;
+              },
+              [&](const SetMtu& set) {
+                  auto done = control.set_mtu(index, set.to);
+                  if (done) note([&set](Link& one) { one.mtu = set.to; });
+                  return done;
+              },
+              [&](const SetSegmentLimits& set) {
+                  auto done = control.set_segment_limits(index, set.to);
+                  if (done) limited_to_ = set.to;
+                  if (done) note([&set](Link& one) { one.gso_max = set.to; });
+                  return done;
+              },
+              [&](const SetCarrier& set) {
+                  auto done = control.set_carrier(index, set.to);
+                  constexpr std::uint32_t link_flags = IFF_RUNNING | IFF_LOWER_UP;
+                  if (done) carrier_set_ = set.to;
+                  if (done && link.is_up())
+                      note([&](Link& one) {
+                          one.flags = set.to ? one.flags | link_flags : one.flags & ~link_flags;
+                      });
+                  return done;
+              },
+              [&](const DisableIpv6&) {
+                  auto done = write_disable_ipv6(link.name, true);
+                  // Events from before, which are still to be read, show it on.
+                  static_cast<void>(context_.observer->read_now(index));
+                  return done;
+              },
+              [&](const SetFlags& set) {
+                  auto done = control.set_flags(index, set.flags, set.mask);
+                  if (done) note([&set](Link& one) { one.flags = (one.flags & ~set.mask) | set.flags; });
+                  if (done && (set.flags & IFF_UP) != 0)
+                      done = note_taken_down(context_, context_.journal.port(index), false);
+                  return done;
+              }},
+        change);
 }
 
 std::optional<Clock::time_point> DeviceChanges::deadline() const {
@@ -203,9 +209,8 @@ bool UpperDevices::update() {
     const auto* team = context_.team();
     if (team == nullptr) return false;
     std::vector<std::pair<IfIndex, std::uint32_t>> uppers{{team->master, 0}};
-    for (const auto& [index, link] : context_.links())
-        if (link.lower == device.team && !link.lower_elsewhere && link.index != device.inner)
-            uppers.emplace_back(index, link.flags);
+    for (const auto* link : context_.links_on(device.team))
+        if (link->index != device.inner) uppers.emplace_back(link->index, link->flags);
     if (uppers == uppers_) return false;
     uppers_ = std::move(uppers);
     update_addresses();
@@ -214,22 +219,24 @@ bool UpperDevices::update() {
 
 std::set<IfIndex> UpperDevices::all() const {
     std::set<IfIndex> found;
-    for (const auto& [index, flags] : uppers_)
-        if (index) found.insert(index);
-    for (std::size_t before = 0; found.size() != before;) {
-        before = found.size();
-        for (const auto& [index, link] : context_.links()) {
-            if (found.contains(link.lower) && !link.lower_elsewhere) found.insert(index);
-            if (found.contains(index) && link.master) found.insert(link.master);
-        }
+    std::vector<IfIndex> to_visit{context_.device.team};
+    while (!to_visit.empty()) {
+        const auto lower = to_visit.back();
+        to_visit.pop_back();
+        const auto add = [&](IfIndex device) {
+            if (device && device != context_.device.inner && found.insert(device).second)
+                to_visit.push_back(device);
+        };
+        if (const auto* link = context_.link(lower)) add(link->master);
+        for (const auto* link : context_.links_on(lower))
+            add(link->index);
     }
     return found;
 }
 
 bool UpperDevices::update_addresses(bool all) {
-    auto* known = context_.observer->edit(context_.device.team);
     auto now = context_.control.read(context_.device.team);
-    if (known == nullptr || !now) return false; // tried again by the next poll
+    if (context_.team() == nullptr || !now) return false; // tried again by the next poll
     // An event may have told the promiscuity, but not the list.
     const bool is_same = now->promiscuity == listed_promiscuity_;
     if (is_same && !all) return false;
@@ -237,7 +244,7 @@ bool UpperDevices::update_addresses(bool all) {
     if (!list) return false;
     listed_promiscuity_ = now->promiscuity;
     if (is_same && *list == unicast_list_) return false;
-    *known = std::move(*now);
+    context_.observer->edit(context_.device.team, [&now](Link& link) { link = std::move(*now); });
     unicast_list_ = std::move(*list);
     return true;
 }

@@ -39,7 +39,7 @@ private:
     std::vector<Change> limit_repairs(std::vector<Change> list);
     bool sets_port_mtu(const Change& change) const;
     Result<> apply_one(const Change& change);
-    Result<> set(Link& link, const Change& change);
+    Result<> set(const Link& link, const Change& change);
 
     TeamContext& context_;
     struct Refused {

@@ -270,7 +270,7 @@ TeamPlan Reconciler::plan(const Link& team) const {
     input.tables.mcast_rejoin = config.mcast_rejoin;
     if (has(hash_fields_of(config.runner), HashField::cpu))
         input.tables.cpu_slots = subsystems_.port_cpus->slots(ports_.cpu_ports());
-    input.tags = takes_tags(context_.links(), team) || probes_tags();
+    input.tags = takes_tags(context_.links(), team, uppers_.all()) || probes_tags();
     input.other_addresses = takes_other_addresses(uppers_.unicast_list(), team);
     for (const auto& port : ports_.all())
         input.members.push_back(member(port, team));

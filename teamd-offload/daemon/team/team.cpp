@@ -146,7 +146,7 @@ Result<> Team::make_device() {
     // Without a configured address the team has that of its first port, as with the kernel's driver.
     if (!context.options.no_ports)
         for (const auto& [name, port] : config.ports)
-            if (const auto* link = find_named(context.links(), name); link != nullptr && address.is_zero())
+            if (const auto* link = context.link(name); link != nullptr && address.is_zero())
                 address = link->address;
     journal.edit().hwaddr = config.hwaddr;
     journal.edit().making = true; // identifies the device if we are killed before it has its mark
@@ -333,7 +333,7 @@ Interest Team::interest() const {
         interest.names.insert(name);
         const bool is_port = std::ranges::find(ports.all(), name, &TeamPort::key) != ports.all().end();
         if (is_port) continue; // no need to look through all devices, as each pass would
-        if (const auto* link = find_named(context.links(), name)) interest.devices.insert(link->index);
+        if (const auto* link = context.link(name)) interest.devices.insert(link->index);
     }
     return interest;
 }

@@ -45,7 +45,7 @@ void set_hwaddr(TeamContext& context) {
     if (wanted && !follows_port && team != nullptr && team->address != *wanted) {
         if (auto done = set_address(context, *team, *wanted); !done)
             return context.log(Level::error, fmt::format("/hwaddr: {}", done.error().text));
-        context.observer->edit(team->index)->address = *wanted;
+        context.observer->edit(team->index, [&wanted](Link& link) { link.address = *wanted; });
     }
     set = wanted;
 }
@@ -119,7 +119,7 @@ Result<> PortDevices::prepare_address(const Link& first) {
     const auto wanted = context_.config().hwaddr ? context_.bond_address.value_or(now) : first.address;
     if (now == wanted) return {};
     TEAMO_TRY(context_.control.set_address(device, wanted));
-    context_.observer->edit(device)->address = wanted;
+    context_.observer->edit(device, [&wanted](Link& link) { link.address = wanted; });
     return {};
 }
 

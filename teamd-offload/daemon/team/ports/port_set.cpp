@@ -9,7 +9,7 @@
 namespace teamo {
 
 const TeamPort* PortSet::find(std::string_view name) const {
-    const auto* link = find_named(context_.links(), name);
+    const auto* link = context_.link(name);
     const auto found = std::ranges::find_if(ports_, [&](const TeamPort& port) {
         return link != nullptr ? port.index == link->index : port.key == name;
     });
@@ -76,7 +76,7 @@ void PortSet::note_removed(const Link& link, const std::string& key) {
     auto names = configured_names();
     std::erase_if(names, [&link](const std::string& name) { return !link.has_name(name); });
     names.push_back(link.name);
-    if (find_named(context_.links(), key) == nullptr) names.push_back(key);
+    if (context_.link(key) == nullptr) names.push_back(key);
     for (auto& name : names)
         if (std::ranges::count(removed, name) == 0) removed.push_back(std::move(name));
 }
@@ -224,12 +224,12 @@ bool PortSet::join_awaited() {
     await_configured();
     // A port that is not awaited any more is not tried again.
     refusals_.forget_if([this](const std::string& port, IfIndex) {
-        const auto* link = find_named(context_.links(), port);
+        const auto* link = context_.link(port);
         return link == nullptr || !(awaited_.contains(port) || entries_.is_added_by_others(*link));
     });
     bool tried = false;
     for (const auto& port : std::set(awaited_)) {
-        const auto* link = find_named(context_.links(), port);
+        const auto* link = context_.link(port);
         if (link == nullptr || returned_.contains(link->index) || !refusals_.is_worth_trying(port, *link))
             continue;
         tried = true;
@@ -264,20 +264,21 @@ bool PortSet::update_unreported() {
     if (context_.device.inner) devices.push_back(context_.device.inner);
     bool changed = false;
     for (const auto device : devices) {
-        auto* known = context_.observer->edit(device);
+        const auto* known = context_.link(device);
         const auto now = context_.control.read(device);
         if (known == nullptr || !now || (now->gso_max == known->gso_max && now->ipv6 == known->ipv6))
             continue;
-        known->gso_max = now->gso_max;
-        known->ipv6 = now->ipv6;
-        changed = true;
+        changed = context_.observer->edit(device, [&now](Link& link) {
+            link.gso_max = now->gso_max;
+            link.ipv6 = now->ipv6;
+        });
     }
     return changed;
 }
 
 bool PortSet::find_awaited() {
     return std::ranges::any_of(awaited_, [this](const std::string& name) {
-        return find_named(context_.links(), name) == nullptr && context_.observer->find_now(name) != nullptr;
+        return context_.link(name) == nullptr && context_.observer->find_now(name) != nullptr;
     });
 }
 
@@ -366,7 +367,7 @@ Result<> PortSet::check(const TeamConfig& config) const {
     if (context_.options.no_ports) return {};
     for (const auto& [name, port] : config.ports) {
         if (name == context_.name()) return fail(EINVAL, fmt::format("port {}: is the team itself", name));
-        const auto* link = find_named(context_.links(), name);
+        const auto* link = context_.link(name);
         if (link == nullptr) continue;
         // One that others use joins when they have gone.
         if (auto may = may_join(context_.links(), *link, context_.name(), refusals_.takes());
@@ -385,7 +386,7 @@ void PortSet::join_configured() {
     follow_configured();
     await_configured();
     for (const auto& [name, config] : context_.config().ports)
-        if (awaited_.contains(name) && find_named(context_.links(), name) == nullptr)
+        if (awaited_.contains(name) && context_.link(name) == nullptr)
             context_.log(Level::warning,
                          fmt::format("port {}: no such device yet; it joins when it appears", name));
     if (leaving_.empty()) join_awaited(); // else there may be no slot until then; the pass joins them

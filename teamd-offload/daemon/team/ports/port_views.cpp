@@ -118,7 +118,7 @@ void PortSet::note_users() {
     for (auto& port : ports_) {
         const auto* link = context_.link(port.index);
         if (link == nullptr) continue;
-        const auto users = users_of(context_.links(), *link, refusals_.takes());
+        const auto users = users_among(context_.links_on(link->index), refusals_.takes());
         port.users(context_.log, Level::warning, fmt::format("port {}: ", port.name),
                    users.empty()
                        ? std::string()
@@ -132,7 +132,7 @@ void PortSet::note_users() {
 void PortSet::note_shared_address() {
     const auto* team = context_.team();
     if (team == nullptr || !team->is_up()) return shared_address_.clear();
-    const auto others = sharing_address(context_.links(), *team);
+    const auto others = sharing_address(context_.links(), *team, context_.links_with(team->address));
     shared_address_(
         context_.log, Level::warning, "",
         others.empty()

@@ -19,7 +19,7 @@ bool Refusals::is_free_elsewhere(const Link& link) const {
 
 Refusals::Refused::State Refusals::state_of(const Link& link) const {
     Refused::State state{.device = link.index, .master = link.master, .altnames = link.altnames};
-    for (const auto* user : users_of(context_.links(), link, takes()))
+    for (const auto* user : users_among(context_.links_on(link.index), takes()))
         state.users.push_back(user->index);
     return state;
 }

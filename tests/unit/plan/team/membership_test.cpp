@@ -153,9 +153,12 @@ TEST(SharedAddress, is_that_of_a_device_outside_the_team) {
         link->flags = IFF_UP;
         links.emplace(link->index, *link);
     }
-    EXPECT_THAT(sharing_address(links, team), testing::ElementsAre(&links.at(other.index)));
+    std::vector<const Link*> same;
+    for (const auto& [index, link] : links)
+        same.push_back(&link);
+    EXPECT_THAT(sharing_address(links, team, same), testing::ElementsAre(&links.at(other.index)));
     links.at(other.index).flags = 0;
-    EXPECT_THAT(sharing_address(links, team), testing::IsEmpty());
+    EXPECT_THAT(sharing_address(links, team, same), testing::IsEmpty());
 }
 
 TEST(Membership, does_not_take_veth_peer_for_lower_device) {

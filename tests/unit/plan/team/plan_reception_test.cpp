@@ -23,7 +23,10 @@ bool tags(Link team, std::initializer_list<Link> others) {
     Links links{{team.index, team}};
     for (const auto& link : others)
         links.emplace(link.index, link);
-    return takes_tags(links, team);
+    std::set<IfIndex> above;
+    for (const auto& [index, link] : links)
+        if (stands_on(links, link, team)) above.insert(index);
+    return takes_tags(links, team, above);
 }
 
 TEST(Reception, takes_tags_for_vlan_device_at_any_depth) {
