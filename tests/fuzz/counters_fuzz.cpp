@@ -27,9 +27,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
 
     static_cast<void>(parse_stats(message));
     static_cast<void>(parse_bond_frames(message));
-    std::map<IfIndex, QueueCounters> queues;
+    DeviceQueues queues;
     add_queue(message, queues);
-    require(queues.size() <= 1);
+    require(queues.counters.size() <= 1 && queues.without.size() <= 1);
     if (const auto filter = parse_tc_filter(message))
         require(filter->handle != 0 && filter->name.size() <= size);
 

@@ -171,6 +171,10 @@ Result<std::vector<MacAddress>> read_unicast_list(IfIndex device) {
     return list;
 }
 
+bool may_list_addresses(const Link& now) {
+    return now.kind != "veth" || !now.is_up() || now.promiscuity != 0;
+}
+
 std::optional<Route> parse_route(const nlmsghdr* message) {
     const auto* header = header_in<rtmsg>(message, RTM_NEWROUTE);
     if (header == nullptr) return std::nullopt;

@@ -7,6 +7,7 @@
 #include "base/mac_address.h"
 #include "base/named.h"
 #include "base/result.h"
+#include "model/observation.h"
 
 #include <cstdint>
 #include <optional>
@@ -75,6 +76,10 @@ Result<std::vector<MacAddress>> read_address_list(IfIndex device);
 /// The same without multicast addresses. For a device in a bridge it also has its static forwarding
 /// entries.
 Result<std::vector<MacAddress>> read_unicast_list(IfIndex device);
+/// False: the list is empty, so that the kernel need not look for it among all devices. A veth does not
+/// filter (no IFF_UNICAST_FLT), so an address in its list makes it promiscuous while it is up
+/// (net/core/dev_addr_lists.c: __dev_set_rx_mode). `now`: just read; no event tells the promiscuity.
+bool may_list_addresses(const Link& now);
 
 /// The device and the gateway to which the kernel sends a packet.
 struct Route {

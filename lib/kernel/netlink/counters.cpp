@@ -26,9 +26,11 @@ std::optional<rtnl_link_stats64> parse_stats(const nlmsghdr* message) {
     return struct_in<rtnl_link_stats64>(attribute);
 }
 
-void add_queue(const nlmsghdr* message, std::map<IfIndex, QueueCounters>& queues) {
+void add_queue(const nlmsghdr* message, DeviceQueues& queues) {
     const auto* header = header_in<tcmsg>(message, RTM_NEWQDISC);
     if (header == nullptr || header->tcm_parent != TC_H_ROOT) return; // the root includes its classes
+    const IfIndex device{static_cast<std::uint32_t>(header->tcm_ifindex)};
+    if (text_in(attribute_in<tcmsg>(message, TCA_KIND)) == "noqueue") queues.without.insert(device);
     const auto* stats = attribute_in<tcmsg>(message, TCA_STATS2);
     if (stats == nullptr) return;
     const auto queue = struct_in<gnet_stats_queue>(attribute_in(stats, TCA_STATS_QUEUE));
@@ -37,7 +39,7 @@ void add_queue(const nlmsghdr* message, std::map<IfIndex, QueueCounters>& queues
     // gnet_stats_copy_basic).
     const auto* more = attribute_in(stats, TCA_STATS_PKT64);
     const auto packets = more == nullptr ? basic.packets : struct_in<std::uint64_t>(more);
-    queues[IfIndex{static_cast<std::uint32_t>(header->tcm_ifindex)}] = {
+    queues.counters[device] = {
         .backlog = queue.backlog, .sent = basic.bytes, .packets = packets, .dropped = queue.drops};
 }
 
@@ -59,9 +61,9 @@ Result<LinkErrors> read_link_errors(NetlinkSocket& socket, IfIndex index) {
                       .tx = stats.tx_errors};
 }
 
-Result<std::map<IfIndex, QueueCounters>> read_queues(NetlinkSocket& socket) {
+Result<DeviceQueues> read_queues(NetlinkSocket& socket) {
     const auto make = [] { return make_message(RTM_GETQDISC, NLM_F_REQUEST | NLM_F_DUMP, tcmsg{}); };
-    return within("queues", socket.collect<std::map<IfIndex, QueueCounters>>(make, add_queue));
+    return within("queues", socket.collect<DeviceQueues>(make, add_queue));
 }
 
 } // namespace teamo

@@ -13,6 +13,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 
 namespace teamo {
 
@@ -23,10 +24,13 @@ Result<PortCounters> read_link_stats(NetlinkSocket& socket, IfIndex index);
 /// Its error counters since then.
 Result<LinkErrors> read_link_errors(NetlinkSocket& socket, IfIndex index);
 
-/// The counters of each device's root qdisc. Virtual devices have "noqueue" and are not included. One dump
-/// for all devices: a request for a single qdisc would also be sent to all listeners of tc events
-/// (net/sched/sch_api.c: qdisc_notify).
-Result<std::map<IfIndex, QueueCounters>> read_queues(NetlinkSocket& socket);
+struct DeviceQueues {
+    std::map<IfIndex, QueueCounters> counters; ///< of each device's root qdisc
+    std::set<IfIndex> without; ///< those whose root is "noqueue", as of virtual devices; they count nothing
+};
+/// One dump for all devices: a request for a single qdisc would also be sent to all listeners of tc events
+/// (net/sched/sch_api.c: qdisc_notify). A device that was never up is not included.
+Result<DeviceQueues> read_queues(NetlinkSocket& socket);
 
 // Messages of the kernel, pure.
 
@@ -34,6 +38,6 @@ Result<std::map<IfIndex, QueueCounters>> read_queues(NetlinkSocket& socket);
 std::optional<rtnl_link_stats64> parse_stats(const nlmsghdr* message);
 
 /// Adds the counters of a root qdisc (RTM_NEWQDISC).
-void add_queue(const nlmsghdr* message, std::map<IfIndex, QueueCounters>& queues);
+void add_queue(const nlmsghdr* message, DeviceQueues& queues);
 
 } // namespace teamo

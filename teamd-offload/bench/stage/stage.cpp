@@ -275,8 +275,8 @@ Ends Stage::ends() {
 
 Result<std::map<std::string, PortTraffic>> Stage::read_ports() {
     std::map<std::string, PortTraffic> ports;
-    const auto near_queues = TEAMO_TRY(read_queues(host_.counters()));
-    const auto far_queues = TEAMO_TRY(read_queues(far_.counters()));
+    const auto near_queues = TEAMO_TRY(read_queues(host_.counters())).counters;
+    const auto far_queues = TEAMO_TRY(read_queues(far_.counters())).counters;
     for (std::size_t number = 0; number < near_ports_.size(); ++number) {
         const auto index = TEAMO_TRY(host_.index_of(near_ports_[number]));
         const auto counted = TEAMO_TRY(read_link_stats(host_.counters(), index));

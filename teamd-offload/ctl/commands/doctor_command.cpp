@@ -27,7 +27,7 @@ using CountedByPort = std::map<std::string, Counted, std::less<>>;
 
 Result<CountedByPort> read_counted(const TeamState& state) {
     auto socket = TEAMO_TRY(NetlinkSocket::open(NETLINK_ROUTE));
-    const auto queues = TEAMO_TRY(read_queues(socket));
+    const auto queues = TEAMO_TRY(read_queues(socket)).counters;
     CountedByPort ports;
     for (const auto& port : state.ports) {
         auto& counted = ports[port.name];

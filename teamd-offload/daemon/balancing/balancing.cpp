@@ -280,7 +280,7 @@ void Balancing::reconcile() {
 
 /// `age`: of the reading, at most.
 void Balancing::read_queues(std::chrono::milliseconds age) {
-    const auto queues = context_.shared.queues(age);
+    const auto queues = context_.shared.queues(age, ports_);
     if (!queues) return; // the bounds stay as they were
     sent_ = 0;
     for (const auto& port : ports_) {

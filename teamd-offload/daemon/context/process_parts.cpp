@@ -4,7 +4,6 @@
 #include "announce/announcement_frames.h"
 #include "kernel/files/files.h"
 #include "kernel/netlink/addresses.h"
-#include "kernel/netlink/counters.h"
 #include "kernel/netlink/traffic_control.h"
 
 #include <fmt/format.h>
@@ -62,17 +61,34 @@ const announce::Ipv4Groups* ProcessParts::ipv4_groups(IfIndex device) {
 
 const QueueCounters& ProcessParts::Queues::of(IfIndex device) const {
     static constexpr QueueCounters none; // noqueue
-    const auto found = by_device.find(device);
-    return found == by_device.end() ? none : found->second;
+    const auto found = all.counters.find(device);
+    return found == all.counters.end() ? none : found->second;
 }
 
-Result<const ProcessParts::Queues*> ProcessParts::queues(std::chrono::milliseconds age) {
-    if (!queues_ || Clock::now() - queues_->read > age) {
-        queues_.reset();
-        auto read = TEAMO_TRY(read_queues(requests));
-        queues_ = Queues{.by_device = std::move(read), .read = Clock::now()};
-    }
-    return &*queues_;
+/// Another device may have the index by now.
+bool ProcessParts::has_no_queue(IfIndex device) const {
+    const auto known = without_queue_.find(device);
+    const auto* link = find_link(devices->links(), device);
+    return known != without_queue_.end() && link != nullptr && link->name == known->second;
+}
+
+const ProcessParts::Queues* ProcessParts::no_queues() {
+    no_queues_.read = Clock::now();
+    return &no_queues_;
+}
+
+Result<> ProcessParts::read_queues(std::chrono::milliseconds age) {
+    if (queues_ && Clock::now() - queues_->read <= age) return {};
+    queues_.reset();
+    auto read = TEAMO_TRY(teamo::read_queues(requests));
+    queues_ = Queues{.all = std::move(read), .read = Clock::now()};
+    return {};
+}
+
+void ProcessParts::note_queue(IfIndex device) {
+    const auto* link = find_link(devices->links(), device);
+    if (link != nullptr && queues_->all.without.contains(device))
+        without_queue_.insert_or_assign(device, link->name);
 }
 
 void ProcessParts::take_hooks() {
@@ -81,6 +97,13 @@ void ProcessParts::take_hooks() {
         if (const auto device = device_of_tc_event(message)) seen.devices.insert(*device);
     });
     seen.lost = !received || *received == NetlinkSocket::Received::lost;
+    // What was read may be older than the event.
+    if (seen.lost) queues_.reset();
+    if (seen.lost) without_queue_.clear();
+    for (const auto device : seen.devices) {
+        if (queues_) queues_->all.without.erase(device);
+        without_queue_.erase(device);
+    }
     hooks.tell(seen);
 }
 

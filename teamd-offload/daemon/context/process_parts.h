@@ -10,15 +10,18 @@
 #include "daemon/context/socket_store.h"
 #include "datapath/programs/device_programs.h"
 #include "kernel/ethtool/ethtool.h"
+#include "kernel/netlink/counters.h"
 #include "kernel/netlink/links.h"
 #include "kernel/packets/packet_socket.h"
 #include "model/balance.h"
 
+#include <algorithm>
 #include <chrono>
 #include <functional>
 #include <map>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace teamo {
@@ -66,14 +69,23 @@ public:
     /// none, or they cannot be read.
     const announce::Ipv4Groups* ipv4_groups(IfIndex device);
 
-    /// The counters of the queues of all devices, `age` old at most: the kernel tells those of all or none
-    /// (kernel/netlink/counters.h), and five hundred teams that send would each ask for them.
+    /// The counters of the queues of these ports, `age` old at most: the kernel tells those of all or none
+    /// (kernel/netlink/counters.h), and five hundred teams that send would each ask for them. They are not
+    /// read if none of the ports has a queue.
     struct Queues {
-        std::map<IfIndex, QueueCounters> by_device;
-        Clock::time_point read;
+        DeviceQueues all{};
+        Clock::time_point read{};
         const QueueCounters& of(IfIndex device) const;
     };
-    Result<const Queues*> queues(std::chrono::milliseconds age);
+    template <class Ports>
+    Result<const Queues*> queues(std::chrono::milliseconds age, const Ports& ports) {
+        const auto lacks = [this](const auto& port) { return has_no_queue(port.index); };
+        if (std::ranges::all_of(ports, lacks)) return no_queues();
+        TEAMO_TRY(read_queues(age));
+        for (const auto& port : ports)
+            note_queue(port.index);
+        return &*queues_;
+    }
 
     std::unique_ptr<DeviceTable> devices;
     LinkControl control;
@@ -94,12 +106,18 @@ private:
           requests(std::move(its_requests)),
           frames(std::move(its_frames)),
           hook_events_(std::move(hook_events)) {}
+    bool has_no_queue(IfIndex device) const;
+    const Queues* no_queues();
+    Result<> read_queues(std::chrono::milliseconds age);
+    void note_queue(IfIndex device);
     void take_hooks();
     void take_offloads();
 
     std::map<IfIndex, announce::Ipv4Groups> ipv4_groups_;
     Clock::time_point ipv4_groups_read_{};
     std::optional<Queues> queues_;
+    Queues no_queues_;
+    std::map<IfIndex, std::string> without_queue_; ///< until a qdisc changes; with the name then
     NetlinkSocket hook_events_;
     std::optional<EthtoolEvents> offload_events_; ///< none: this kernel reports no changes
     std::optional<Io> hook_io_, offload_io_;

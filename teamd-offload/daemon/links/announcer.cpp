@@ -44,6 +44,10 @@ std::vector<std::pair<MacAddress, IfIndex>>
 speakers_elsewhere(const TeamContext& context, const std::vector<std::pair<const Link*, IfIndex>>& speakers) {
     std::set<MacAddress> found;
     std::vector<std::pair<MacAddress, IfIndex>> elsewhere;
+    if (speakers.empty()) return elsewhere;
+    // The team's list has those of all devices above it.
+    const auto team = context.control.read(speakers.front().second);
+    if (team && !may_list_addresses(*team)) return elsewhere;
     for (const auto& [device, outlet] : std::vector(speakers.rbegin(), speakers.rend())) {
         if (is_bridge(*device)) continue; // what it lists are stations that it has learned
         for (const auto& address : read_unicast_list(device->index).value_or(std::vector<MacAddress>()))

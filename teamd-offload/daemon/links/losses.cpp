@@ -77,7 +77,7 @@ void Losses::read_errors(Clock::time_point now) {
 }
 
 void Losses::read_drops() {
-    const auto queues = context_.shared.queues(LossDetector::tick / 2);
+    const auto queues = context_.shared.queues(LossDetector::tick / 2, ports_);
     if (!queues) return;
     dropped_.clear();
     for (const auto& port : ports_)

@@ -240,7 +240,8 @@ bool UpperDevices::update_addresses(bool all) {
     // An event may have told the promiscuity, but not the list.
     const bool is_same = now->promiscuity == listed_promiscuity_;
     if (is_same && !all) return false;
-    auto list = read_unicast_list(context_.device.team);
+    Result<std::vector<MacAddress>> list{};
+    if (may_list_addresses(*now)) list = read_unicast_list(context_.device.team);
     if (!list) return false;
     listed_promiscuity_ = now->promiscuity;
     if (is_same && *list == unicast_list_) return false;

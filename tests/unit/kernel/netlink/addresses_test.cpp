@@ -4,6 +4,7 @@
 #include "kernel/netlink/netlink_socket.h"
 
 #include <gmock/gmock.h>
+#include <linux/if.h>
 #include <linux/neighbour.h>
 #include <linux/rtnetlink.h>
 #include <netlink/attr.h>
@@ -108,6 +109,19 @@ TEST(NetlinkMessage, reads_gateway_of_other_family) {
     const auto cut = route(AF_INET);
     nla_put(cut.get(), RTA_VIA, 9, via.data());
     EXPECT_EQ(parsed(cut)->gateway, std::nullopt);
+}
+
+TEST(AddressList, is_empty_if_a_veth_that_is_up_is_not_promiscuous) {
+    Link veth;
+    veth.kind = "veth";
+    EXPECT_TRUE(may_list_addresses(veth)) << "it is down";
+    veth.flags = IFF_UP;
+    EXPECT_FALSE(may_list_addresses(veth));
+    veth.promiscuity = 1;
+    EXPECT_TRUE(may_list_addresses(veth));
+    veth.promiscuity = 0;
+    veth.kind = "netkit";
+    EXPECT_TRUE(may_list_addresses(veth)) << "it may filter";
 }
 
 } // namespace
