@@ -198,16 +198,25 @@ Result<> make_run_directory() {
     return {};
 }
 
-/// A start for one team takes it from the process that runs all.
+/// A start for one team takes it from the process that runs all, which may be about to take it or to leave
+/// it. ETIMEDOUT: it did not in time.
 Result<PidFile> take_team(const Prepared& prepared) {
     constexpr std::chrono::seconds patience{5};
     const auto& path = *prepared.options.pid_file;
-    const auto& team = prepared.configuration.team.device;
-    auto taken = PidFile::take(path);
-    if (taken || taken.error().number != EEXIST || !runs_all(path)) return taken;
-    auto client = TEAMO_TRY(control::Client::connect(team, run_directory));
-    TEAMO_TRY(client.text(control::HandOver{}));
-    return PidFile::take(path, patience);
+    const auto deadline = Clock::now() + patience;
+    while (true) {
+        const auto before = running_by(all_pid_path);
+        auto taken = PidFile::take(path);
+        if (taken || taken.error().number != EEXIST) return taken;
+        const auto all = running_by(all_pid_path), owner = running_by(path);
+        const bool is_alone = owner && owner != before && owner != all;
+        if (is_alone || (!before && !all)) return taken;
+        if (Clock::now() > deadline)
+            return fail(ETIMEDOUT, "the process that runs all teams does not hand this one over");
+        // Refused by nobody; without an answer it is about to begin or to end.
+        if (auto client = control::Client::connect(prepared.configuration.team.device, run_directory))
+            static_cast<void>(client->text(control::HandOver{}));
+    }
 }
 
 int run_team(Prepared prepared, Log& log) {

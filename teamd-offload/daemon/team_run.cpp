@@ -110,6 +110,7 @@ Result<> TeamRun::attach() {
         awaiting_->follow({.names = {configuration_.team.device}});
         awaiting_->listen();
     }
+    awaiting_->take_removed(); // which one it was does not matter
     if (find_named(awaiting_->links(), configuration_.team.device) == nullptr) return {};
     auto opened = open_team();
     if (opened) {
@@ -132,7 +133,11 @@ void TeamRun::follow_bond() {
         team_.reset();
     }
     if (team_ || ending_) return;
-    if (const auto done = attach(); !done) return events_.ended(log_refusal(log_, done.error()));
+    const auto done = attach();
+    // Another program's device may have the name before the bond does.
+    const bool waits = done || done.error().number == EEXIST;
+    if (!waits) return events_.ended(log_refusal(log_, done.error()));
+    no_bond_(log_, Level::error, "", done);
     notify();
 }
 
@@ -191,11 +196,34 @@ void TeamRun::reload() {
     const auto& file = options_.config_file;
     auto text = file ? within("configuration", read_file(*file))
                      : fail(ENOENT, "there is no configuration file to read again (option -f)");
-    if (text && !team_) text = fail(ENODEV, "there is no bond to attach to");
-    if (!text)
-        return log_(Level::error, fmt::format("nothing is changed: {}", text.error().text),
+    if (text && team_) {
+        static_cast<void>(team_->answer(control::ConfigReload{.file = *file, .text = std::move(*text)}));
+        return;
+    }
+    const auto done = text ? replace_configuration(*text) : tl::unexpected(text.error());
+    if (!done)
+        return log_(Level::error, fmt::format("nothing is changed: {}", done.error().text),
                     message_id::config_refused);
-    static_cast<void>(team_->answer(control::ConfigReload{.file = *file, .text = std::move(*text)}));
+    log_(Level::notice, fmt::format("configuration reloaded from {}", *file), message_id::config_reloaded);
+    notify();
+}
+
+/// While there is no bond. It may be that of a device of ours.
+Result<> TeamRun::replace_configuration(std::string_view text) {
+    auto options = options_;
+    options.team_device = configuration_.team.device;
+    options.attach = options.attach && !options.or_attach; // that was for want of a file
+    auto next = TEAMO_TRY(prepare(std::move(options), text, log_)).configuration;
+    for (const auto& sentence : ignored_settings(next))
+        log_(Level::warning, sentence);
+    auto former = std::exchange(configuration_, std::move(next));
+    if (configuration_.team.attach) return {};
+    auto opened = open_team();
+    if (opened)
+        awaiting_.reset();
+    else
+        configuration_ = std::move(former);
+    return opened;
 }
 
 void TeamRun::stop(bool restarts, bool well) {

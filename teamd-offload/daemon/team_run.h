@@ -77,6 +77,7 @@ private:
     Result<> open_team();
     Result<> attach();
     void follow_bond();
+    Result<> replace_configuration(std::string_view text);
     Result<> serve();
     control::Reply answer(const control::Request& request);
     void notify();
@@ -93,6 +94,7 @@ private:
     std::unique_ptr<Team> team_;         ///< nullptr: there is no bond to attach to
     std::unique_ptr<Observer> awaiting_; ///< sees when there is one
     std::optional<Deferred> bond_changed_;
+    LogOnce no_bond_; ///< the device of that name is none
     bool lost_bond_ = false;
     bool ending_ = false;
     // Destroyed before the team that they refer to.
