@@ -62,9 +62,11 @@ ConfigurationRead read(json::Value document, std::string_view device) {
 
 } // namespace
 
-bool is_for_all_bonds(std::string_view text) {
+Result<bool> is_for_all_bonds(std::string_view text, std::string_view file) {
     const auto document = json::parse(text);
-    return document && is_for_all_bonds(*document);
+    if (document) return is_for_all_bonds(*document);
+    const Diagnostic why{.place = document.error().place, .pointer = "", .text = document.error().text};
+    return fail(EINVAL, text_of(why, file));
 }
 
 ConfigurationRead read_configuration(std::string_view text, std::string_view device, bool attach) {

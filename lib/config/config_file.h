@@ -59,8 +59,9 @@ struct ConfigurationRead {
 ConfigurationRead read_configuration(std::string_view text, std::string_view device = {},
                                      bool attach = false);
 
-/// True if the key "attach" is "*": for each bond of the machine. read_configuration() takes it as true.
-bool is_for_all_bonds(std::string_view text);
+/// Whether the key "attach" is "*": for each bond of the machine. read_configuration() takes it as true.
+/// EINVAL: the text is not JSON. `file`: its name in messages.
+Result<bool> is_for_all_bonds(std::string_view text, std::string_view file);
 
 /// The same for a document in memory, for example after a change over the control socket.
 ConfigurationRead read_document(json::Value document, std::string_view device = {});

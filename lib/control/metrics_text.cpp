@@ -199,16 +199,24 @@ std::string active_of(const Value& state, const std::string& team) {
 
 } // namespace
 
-std::string metrics_text(std::span<const Value> states) {
+std::string metrics_text(std::span<const Value> states, std::span<const RefusedTeam> refused) {
     std::string text;
-    const auto add = [&](const Family& family, auto samples) {
-        std::string all;
-        for (const auto& state : states)
-            all += samples(state, json::string_of(below(state, "team_device.ifinfo.ifname")));
+    const auto add_samples = [&text](const Family& family, const std::string& all) {
         if (!all.empty())
             text += fmt::format("# HELP teamd_offload_{0} {1}.\n# TYPE teamd_offload_{0} {2}\n{3}",
                                 family.name, family.help, family.type, all);
     };
+    const auto add = [&](const Family& family, auto samples) {
+        std::string all;
+        for (const auto& state : states)
+            all += samples(state, json::string_of(below(state, "team_device.ifinfo.ifname")));
+        add_samples(family, all);
+    };
+    std::string not_started;
+    for (const auto& one : refused)
+        not_started += sample("team_refused", {{"team", one.team}}, 1);
+    add_samples({"team_refused", "gauge", "A team that the process for all teams could not start", "", ""},
+                not_started);
     add({"team_info", "gauge", "A team, its runner and its datapath", "", ""}, info_of);
     add({"port_info", "gauge", "A port, where its cable ends (LLDP, else the partner of LACP), and its card",
          "", ""},

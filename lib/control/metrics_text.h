@@ -4,6 +4,7 @@
 // textfile collector reads. Pure.
 #pragma once
 
+#include "control/refused_teams.h"
 #include "json/value.h"
 
 #include <span>
@@ -11,7 +12,7 @@
 
 namespace teamo::control {
 
-/// `states`: state documents, one of each team.
-std::string metrics_text(std::span<const json::Value> states);
+/// `states`: state documents, one of each team. `refused`: teams that run in no process.
+std::string metrics_text(std::span<const json::Value> states, std::span<const RefusedTeam> refused = {});
 
 } // namespace teamo::control

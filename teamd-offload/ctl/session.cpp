@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/whole_number.h"
+#include "kernel/files/files.h"
 #include "kernel/netlink/links.h"
 #include "json/write.h"
 
@@ -56,6 +57,15 @@ Result<std::vector<std::string>> running_teams() {
         return fail_errno(failed.value(), "/run/teamd");
     std::ranges::sort(teams);
     return teams;
+}
+
+Result<std::vector<control::RefusedTeam>> refused_teams() {
+    constexpr auto lock = "/run/teamd/.all.pid.lock"; // held as long as that process lives
+    const auto lives = LockFile::is_held(lock);
+    if (lives ? !*lives : lives.error().number == ENOENT) return {};
+    const auto text = read_file(control::refused_teams_path);
+    if (!text && text.error().number != ENOENT) return tl::unexpected(text.error());
+    return control::parse_refused_teams(text.value_or(""));
 }
 
 void put(std::string_view text) { static_cast<void>(std::fwrite(text.data(), 1, text.size(), stdout)); }

@@ -2,10 +2,12 @@
 #pragma once
 
 #include "control/client.h"
+#include "control/refused_teams.h"
 #include "ctl/report/state.h"
 #include "kernel/files/process_files.h"
 #include "json/value.h"
 
+#include <algorithm>
 #include <chrono>
 #include <future>
 
@@ -37,6 +39,8 @@ Result<std::string> device_name(std::string_view given);
 
 /// The teams with a daemon, by the sockets of /run/teamd; sorted.
 Result<std::vector<std::string>> running_teams();
+/// Those that the process for all teams could not start.
+Result<std::vector<control::RefusedTeam>> refused_teams();
 
 /// Two states a second apart, and the rates between them.
 struct Sample {
@@ -80,8 +84,8 @@ private:
 template <class Value>
 using Answers = std::vector<std::pair<std::string, Result<Value>>>;
 
-/// What `ask` finds about each of running_teams(). All are asked at once: one whose daemon does not answer
-/// delays nobody else.
+/// What `ask` finds about each of running_teams(), and why each of refused_teams() does not run; sorted. All
+/// are asked at once: one whose daemon does not answer delays nobody else.
 template <class Value>
 Result<Answers<Value>> ask_all_teams(const Options& options, Result<Value> (*ask)(Session&)) {
     raise_descriptor_limit(); // a dozen for each team
@@ -95,6 +99,11 @@ Result<Answers<Value>> ask_all_teams(const Options& options, Result<Value> (*ask
     Answers<Value> answers;
     for (auto& [team, answer] : asked)
         answers.emplace_back(team, answer.get());
+    for (const auto& refused : TEAMO_TRY(refused_teams()))
+        if (std::ranges::find(asked, refused.team, [](const auto& one) { return one.first; }) == asked.end())
+            answers.emplace_back(refused.team,
+                                 within(refused.team, Error{ENOENT, "does not run: " + refused.why}));
+    std::ranges::sort(answers, {}, [](const auto& answer) { return answer.first; });
     return answers;
 }
 

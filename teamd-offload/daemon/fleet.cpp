@@ -2,6 +2,7 @@
 #include "daemon/fleet.h"
 
 #include "daemon/links/lacp_frames.h"
+#include "daemon/team/ignored_settings.h"
 #include "datapath/forward_programs.h"
 #include "kernel/files/files.h"
 
@@ -58,8 +59,11 @@ void Fleet::scan() {
 
 Result<> Fleet::read_folder() {
     auto names = TEAMO_TRY(teams_in(options_.folder));
-    const auto for_all = read_file(path_of(all_bonds));
-    if (!for_all || !is_for_all_bonds(*for_all)) {
+    const auto for_all = is_for_all();
+    if (!for_all && bonds_) {
+        log_(Level::error, fmt::format("nothing is changed: {}", for_all.error().text),
+             message_id::config_refused);
+    } else if (!for_all.value_or(false)) {
         bonds_.reset();
     } else if (!bonds_) {
         bonds_ = TEAMO_TRY(Observer::make(*shared_->devices, log_, [this] { follow_bonds(); }));
@@ -84,8 +88,17 @@ Result<> Fleet::read_folder() {
     return {};
 }
 
+/// Whether there is a file for all bonds. An error: nobody can tell.
+Result<bool> Fleet::is_for_all() const {
+    const auto path = path_of(all_bonds);
+    const auto text = within("configuration", read_file(path));
+    if (!text && text.error().number == ENOENT) return false;
+    return is_for_all_bonds(TEAMO_TRY(text), path);
+}
+
 /// Each bond that another program has made and that has no file of its own.
 void Fleet::follow_bonds() {
+    bonds_->take_removed();
     std::set<std::string> found;
     for (const auto& [index, link] : bonds_->links())
         if (link.kind == bond_kind && !team_of_device(link)) found.insert(link.name);
@@ -122,8 +135,11 @@ void Fleet::step() {
     if (next == teams_.end()) {
         settled_ = true;
         ForwardPrograms::drop_ahead();
-        const auto is_due = [](const auto& team) { return team.second.due; };
-        if (std::ranges::none_of(teams_, is_due)) shared_->sockets.drop_rest();
+        // Not for ever, if one team fails again and again.
+        const auto may_need_kept = [](const auto& team) { return team.second.due && !team.second.tried; };
+        if (std::ranges::none_of(teams_, may_need_kept) || Clock::now() - begun_ > longest_wait)
+            shared_->sockets.drop_rest();
+        tell_refused();
         set_timer();
         return changed_();
     }
@@ -144,7 +160,7 @@ void Fleet::tend(const std::string& name, Entry& entry) {
     if (entry.run && std::exchange(entry.wanted, false)) {
         entry.run->stop(/*restarts=*/true, /*well=*/false);
         entry.run.reset();
-        await_turn(name, entry);
+        static_cast<void>(await_turn(name, entry)); // the next attempt says why not
         return try_again_later(entry);
     }
     if (entry.gone) return;
@@ -157,18 +173,29 @@ void Fleet::tend(const std::string& name, Entry& entry) {
         return;
     }
     const auto& error = started.error();
-    entry.failure(entry.log, entry.elsewhere ? Level::notice : Level::error, "", error.text,
+    entry.failure(entry.log, entry.next ? Level::notice : Level::error, "", error.text,
                   error.number == EINVAL ? message_id::config_refused : message_id::none);
     // What does not pass by itself waits for a reload.
     if (entry.elsewhere || is_passing(error)) try_again_later(entry);
 }
 
-/// Another daemon has the team; by the lock it knows, when it ends, that the team goes on here.
-void Fleet::await_turn(const std::string& name, Entry& entry) {
+/// Another daemon has the team; by the lock it knows, when it ends, that the team goes on here. An error: it
+/// does not, because of its configuration.
+Result<> Fleet::await_turn(const std::string& name, Entry& entry) {
     entry.elsewhere = true;
-    if (entry.next) return;
+    const auto path = file_of(name, entry);
+    const auto accepted = [&]() -> Result<Accepted> {
+        const auto text = TEAMO_TRY(within("configuration", read_file(path)));
+        return accept(read_configuration(text, name, options_.attach), path);
+    }();
+    if (!accepted) {
+        entry.next.reset();
+        return tl::unexpected(accepted.error());
+    }
+    if (entry.next) return {};
     if (auto lock = LockFile::try_take(next_path(name)).value_or(std::nullopt))
         entry.next.emplace(std::move(*lock));
+    return {};
 }
 
 /// A killed process had these teams; the turn of the last one may come after its partners' timeout.
@@ -198,7 +225,9 @@ Result<> Fleet::start(const std::string& name, Entry& entry) {
         entry.elsewhere = false;
         entry.next.reset();
     } else if (taken.error().number == EEXIST) {
-        await_turn(name, entry);
+        if (const auto usable = await_turn(name, entry); !usable)
+            taken.error().text +=
+                fmt::format(" After its end no daemon runs the team: {}", usable.error().text);
     }
     auto pid_file = TEAMO_TRY(std::move(taken));
     auto options = options_;
@@ -237,8 +266,25 @@ void Fleet::set_timer() {
         later_->stop();
 }
 
+/// For those who ask about all teams: such a team has no socket.
+void Fleet::tell_refused() {
+    std::vector<control::RefusedTeam> list;
+    for (const auto& [name, entry] : teams_)
+        if (!entry.run && !entry.elsewhere && !entry.failure.text().empty())
+            list.push_back({.team = name,
+                            .file = file_of(name, entry),
+                            .why = entry.failure.text(),
+                            .retried = entry.due});
+    auto text = control::refused_teams_text(list);
+    if (text == refused_) return;
+    auto written = replace_file(control::refused_teams_path, text, 0640);
+    if (written) refused_ = std::move(text);
+    refused_failure_(log_, Level::warning, "", written);
+}
+
 void Fleet::stop(bool restarts, bool well) {
     ending_ = true;
+    remove_file(control::refused_teams_path);
     if (restarts) shared_->sockets.keep_all();
     for (auto& [name, entry] : teams_) {
         if (entry.run) entry.run->stop(restarts, well);

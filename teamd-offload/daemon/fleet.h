@@ -3,6 +3,7 @@
 // All teams of a folder in one process (docs/adr/0041).
 #pragma once
 
+#include "control/refused_teams.h"
 #include "daemon/team_run.h"
 #include "kernel/files/files.h"
 #include "plan/team/repair.h"
@@ -62,10 +63,12 @@ private:
     std::string path_of(std::string_view name) const;
     /// The file of a team, which may be that for all bonds without one.
     std::string file_of(const std::string& name, const Entry& entry) const;
+    Result<bool> is_for_all() const;
     void follow_bonds();
-    static void await_turn(const std::string& name, Entry& entry);
+    Result<> await_turn(const std::string& name, Entry& entry);
     void try_again_later(Entry& entry);
     void continue_waiting();
+    void tell_refused();
     void set_timer();
 
     Options options_;
@@ -76,7 +79,9 @@ private:
     std::map<std::string, Entry> teams_;
     std::optional<Deferred> soon_;
     std::optional<Timer> later_, lacp_timer_;
-    std::unique_ptr<Observer> bonds_; ///< nullptr: only those with a file
+    std::unique_ptr<Observer> bonds_;    ///< nullptr: only those with a file
+    std::optional<std::string> refused_; ///< as written for others
+    LogOnce refused_failure_;
     bool settled_ = false;
     bool ending_ = false;
     const Clock::time_point begun_ = Clock::now();

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Messages on the control socket, from both sides. A parsed message that is written again reads back the
-// same.
+// Messages on the control socket, from both sides, and the list of refused teams. A parsed message that is
+// written again reads back the same.
 // fuzz: -max_len=4096
+#include "control/refused_teams.h"
 #include "control/state_document.h"
 #include "control/usock_message.h"
 #include "require.h"
@@ -19,6 +20,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
     }
     // A refusal is written as three lines, so one with another format reads back differently.
     if (const auto reply = parse_reply(message)) require(parse_reply(encode(*reply)).has_value());
+
+    const auto refused = parse_refused_teams(message);
+    require(parse_refused_teams(refused_teams_text(refused)) == refused);
 
     if (const auto names = split_item_path(message)) {
         require(!names->empty());

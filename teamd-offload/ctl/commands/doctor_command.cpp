@@ -178,12 +178,18 @@ ExitStatus status_of(const Findings& findings) {
 /// TSO is not measured: the team's own doctor does that, which takes longer.
 Result<Findings> findings_of(Session& session) { return all_findings(TEAMO_TRY(read_all(session))); }
 
-/// Its daemon does not answer, or is another one.
-Finding silence_of(const std::string& team, std::string text) {
+/// Its daemon does not answer, or is another one, or it could not be started.
+Finding silence_of(const std::string& team, std::string text,
+                   const std::vector<control::RefusedTeam>& refused) {
     if (text.starts_with(team + ": ")) text.erase(0, team.size() + 2);
-    return {
-        Severity::error, team, std::move(text),
-        fmt::format("systemctl status teamd-offload teamd-offload@{}  (one of them has the daemon)", team)};
+    auto fix =
+        fmt::format("systemctl status teamd-offload teamd-offload@{}  (one of them has the daemon)", team);
+    if (const auto found = std::ranges::find(refused, team, &control::RefusedTeam::team);
+        found != refused.end() && text.ends_with(found->why))
+        fix = found->retried
+                  ? "systemctl reload teamd-offload  (tries at once; otherwise it is tried again later)"
+                  : fmt::format("correct {} or its cause, then: systemctl reload teamd-offload", found->file);
+    return {Severity::error, team, std::move(text), std::move(fix)};
 }
 
 } // namespace
@@ -199,8 +205,11 @@ CommandResult doctor(Session& session, Arguments) {
 CommandResult doctor_of_all_teams(const Options& options, Arguments) {
     std::vector<FindingsOfTeam> teams;
     json::Array documents;
-    for (auto& [team, findings] : TEAMO_TRY(ask_all_teams(options, findings_of))) {
-        teams.push_back({team, findings ? *findings : Findings{silence_of(team, findings.error().text)}});
+    auto answers = TEAMO_TRY(ask_all_teams(options, findings_of));
+    const auto refused = TEAMO_TRY(refused_teams());
+    for (auto& [team, findings] : answers) {
+        teams.push_back(
+            {team, findings ? *findings : Findings{silence_of(team, findings.error().text, refused)}});
         documents.push_back(json_of(team, teams.back().findings, {}));
     }
     if (teams.empty()) return fail(ENOENT, "no team runs");

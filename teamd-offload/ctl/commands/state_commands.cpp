@@ -80,7 +80,7 @@ CommandResult metrics_of_all_teams(const Options& options, Arguments) {
         status = ExitStatus::failure;
         warn(state.error().text);
     }
-    put(control::metrics_text(states));
+    put(control::metrics_text(states, TEAMO_TRY(refused_teams())));
     return status;
 }
 

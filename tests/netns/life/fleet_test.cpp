@@ -3,7 +3,9 @@
 // One process for all teams of a folder (--all).
 //
 // lab: Fleet.* by none: the datapath of each team does not depend on its process
+#include "kernel/files/files.h"
 #include "netns/configs.h"
+#include "support/daemon/service_manager.h"
 #include "support/traffic/traffic.h"
 
 #include <gmock/gmock.h>
@@ -16,6 +18,7 @@
 namespace teamo::test {
 namespace {
 
+using testing::AllOf;
 using testing::ContainsRegex;
 using testing::EndsWith;
 using testing::HasSubstr;
@@ -31,8 +34,9 @@ protected:
 
     void put(const std::string& team, std::string_view config) const { std::ofstream(path(team)) << config; }
     void take(const std::string& team) const { std::filesystem::remove(path(team)); }
-    void start() {
-        process_.emplace(Process::start({.argv = daemon_command({"--all", "--config-directory", folder_})}));
+    void start(const std::vector<std::string>& environment = {}) {
+        process_.emplace(Process::start(
+            {.argv = daemon_command({"--all", "--config-directory", folder_}), .environment = environment}));
     }
     void reload() const { process_->signal(SIGHUP); }
     void kill() {
@@ -44,6 +48,9 @@ protected:
         return process_->wait(long_enough);
     }
     std::string log() const { return process_->err(); }
+    testing::AssertionResult logs(const std::string& text) const {
+        return eventually("the log says: " + text, [&] { return log().find(text) != std::string::npos; });
+    }
     static std::string item(const std::string& team, const std::string& path) {
         return run({.argv = {teamoctl_program(), team, "state", "item", "get", path}}).out;
     }
@@ -76,18 +83,29 @@ TEST_F(Fleet, follows_its_folder) {
     EXPECT_TRUE(carries("team0", "eth1"));
     EXPECT_TRUE(carries("team0", "eth2"));
     EXPECT_TRUE(carries("team1", "eth3"));
-    EXPECT_THAT(log(), HasSubstr("team2: "));
+    EXPECT_TRUE(logs("team2: "));
+    EXPECT_THAT(run({.argv = {teamoctl_program(), "doctor"}}).out,
+                AllOf(HasSubstr("error: team2: does not run: /run/test/all/team2.conf:1:"),
+                      HasSubstr("correct /run/test/all/team2.conf")));
+    const auto metrics = [] { return run({.argv = {teamoctl_program(), "metrics"}}).out; };
+    EXPECT_THAT(metrics(), HasSubstr("team_refused{team=\"team2\"} 1"));
     EXPECT_THAT(daemon({"-k", "-t", "team0"}).err, HasSubstr("runs all teams"));
     EXPECT_EQ(0, daemon({"-e", "-t", "team0"}).status);
     put("team0", team_config(by_mac, ports_object(2)));
     take("team1");
     put("team2", with_port("eth4"));
+    put("attach", R"({"attach": "*"})");
     reload();
     EXPECT_TRUE(carries("team2", "eth4"));
     EXPECT_TRUE(is_gone(wires, "team1"));
     EXPECT_EQ("", difference(before, snapshot(wires.host(), "eth3")));
     EXPECT_TRUE(carries("team0", "eth1"));
     EXPECT_THAT(log(), HasSubstr("team0: configuration: /runner/tx_hash"));
+    EXPECT_TRUE(eventually("no team is refused any more",
+                           [&] { return metrics().find("team_refused") == std::string::npos; }));
+    put("attach", "{");
+    reload();
+    EXPECT_TRUE(logs("nothing is changed: /run/test/all/attach.conf:1:")) << "bonds go on";
     EXPECT_EQ(1, run({.argv = daemon_command({"--all", "--config-directory", "/nowhere"})}).status);
     EXPECT_EQ(0, stop());
     EXPECT_FALSE(exists(wires.host(), "team0"));
@@ -205,8 +223,54 @@ TEST_F(Fleet, hands_a_team_over_and_takes_it_back) {
     EXPECT_EQ(index, look(wires.host(), "team0").index);
     ASSERT_TRUE(stream.flows(1'000));
     EXPECT_EQ(0U, stream.tally(first, stream.next() - 200).lost);
-    EXPECT_EQ(0, stop());
+    // With a file that is refused it takes nothing back, and promises nothing.
+    TeamUnderTest alone(loadbalance(2));
+    const auto is_promised = [] { return LockFile::is_held("/run/teamd/team0.next").value_or(false); };
+    EXPECT_TRUE(eventually("it will take the team", is_promised));
+    put("team0", "{");
+    EXPECT_TRUE(logs("team0: Daemon already running on PID " + std::to_string(alone.pid()) +
+                     ". After its end no daemon runs the team: /run/test/all/team0.conf:1:"));
+    EXPECT_FALSE(is_promised());
+    EXPECT_EQ(0, alone.stop());
     EXPECT_FALSE(exists(wires.host(), "team0"));
+    EXPECT_EQ(0, stop());
+}
+
+/// The process for all teams has its lock before its PID file and its socket.
+TEST_F(Fleet, is_awaited_by_a_start_that_meets_its_own) {
+    const Cabling wires(1, FarSide::open);
+    put("team1", "{");
+    start();
+    ASSERT_TRUE(logs("team1: "));
+    auto lock = LockFile::try_take("/run/teamd/team0.pid.lock");
+    ASSERT_TRUE(lock && *lock);
+    const std::jthread holder([held = std::move(**lock)]() mutable {
+        std::this_thread::sleep_for(800ms); // longer than the wait for a daemon that was killed
+        const auto given_up = std::move(held);
+    });
+    TeamUnderTest alone(loadbalance(1));
+    EXPECT_TRUE(alone.await_link("eth1"));
+    EXPECT_EQ(0, alone.stop());
+    EXPECT_EQ(0, stop());
+}
+
+TEST_F(Fleet, waits_for_a_bond_until_its_file_says_otherwise) {
+    const Cabling wires(1, FarSide::open);
+    put("team0", R"({"attach": true})");
+    put("bond1", R"({"attach": true})");
+    start();
+    EXPECT_TRUE(logs("bond1: waits for bond bond1"));
+    EXPECT_TRUE(logs("team0: waits for bond team0"));
+    wires.host().ip("link add bond1 type veth peer name other1");
+    EXPECT_TRUE(logs("bond1: device bond1 is not a bond"));
+    put("team0", "{");
+    reload();
+    EXPECT_TRUE(logs("team0: nothing is changed: /run/test/all/team0.conf:1:"));
+    put("team0", loadbalance(1));
+    reload();
+    EXPECT_TRUE(carries("team0", "eth1"));
+    EXPECT_EQ(0, daemon({"-e", "-t", "bond1"}).status) << "it still waits";
+    EXPECT_EQ(0, stop());
 }
 
 TEST_F(Fleet, waits_for_a_team_that_another_daemon_has) {
@@ -214,12 +278,17 @@ TEST_F(Fleet, waits_for_a_team_that_another_daemon_has) {
     TeamUnderTest team(loadbalance(1));
     ASSERT_TRUE(team.await_link("eth1"));
     const auto index = look(wires.host(), "team0").index;
+    ServiceManager manager;
     put("team0", loadbalance(1));
     put("team1", with_port("eth2"));
-    start();
+    start(manager.environment());
     EXPECT_TRUE(carries("team1", "eth2"));
-    EXPECT_TRUE(eventually("the log says so",
-                           [&] { return log().find("team0: Daemon already running") != std::string::npos; }));
+    EXPECT_TRUE(logs("team0: Daemon already running"));
+    ASSERT_TRUE(manager.received("READY=1"));
+    // No socket is kept for a team that may start here some day.
+    EXPECT_EQ(0, run({.argv = {teamoctl_program(), "team1", "port", "remove", "eth2"}}).status);
+    EXPECT_TRUE(
+        manager.received(fmt::format("FDSTOREREMOVE=1\nFDNAME=lldp-{}", look(wires.host(), "eth2").index)));
     EXPECT_TRUE(team.answers());
     team.kill();
     EXPECT_TRUE(eventually("the team is taken over", [&] {

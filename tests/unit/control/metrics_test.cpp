@@ -47,6 +47,14 @@ TEST(Metrics, have_base_units) {
     EXPECT_THAT(text, Not(HasSubstr("lacpdu_received_seconds"))) << "none has come";
 }
 
+TEST(Metrics, name_a_team_that_does_not_run) {
+    const auto refused = parse_refused_teams(refused_teams_text(
+        std::vector{RefusedTeam{.team = "team9", .file = "f", .why = "w", .retried = true}}));
+    EXPECT_THAT(metrics_text({}, refused), HasSubstr("teamd_offload_team_refused{team=\"team9\"} 1\n"));
+    EXPECT_TRUE(parse_refused_teams("[").empty());
+    EXPECT_THAT(text_of_teams({state("team0")}), Not(HasSubstr("refused")));
+}
+
 /// A port without a neighbour has the labels too, empty: otherwise a join leaves it out.
 TEST(Metrics, tell_the_switch_of_each_port) {
     const auto text = text_of_teams(
