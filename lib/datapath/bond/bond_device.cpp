@@ -4,6 +4,8 @@
 #include "datapath/master_device.h"
 #include "kernel/bpf/kernel_types.h"
 
+#include <algorithm>
+
 namespace teamo {
 namespace {
 
@@ -41,11 +43,18 @@ std::vector<std::string> lacking_in_bonding(const TeamConfig& config) {
                                    name_of(policy), policy == port_config ? "bandwidth" : "stable"));
     if (lacp->fallback == LacpFallback::all_ports)
         list.emplace_back("/runner/fallback_method: with bonding one port carries without a partner");
+    const auto sets_priority = [](const PortConfig& port) {
+        return port.lacp_prio != PortConfig{}.lacp_prio;
+    };
+    // Reading the kernel's types costs megabytes.
+    const bool lacks_priorities =
+        std::ranges::any_of(config.ports, [&](const auto& port) { return sets_priority(port.second); }) &&
+        !has_port_priorities();
     for (const auto& [name, port] : config.ports) {
         if (port.lacp_key != 0)
             list.push_back(fmt::format(
                 "/ports/{}/lacp_key: has no effect, because bonding makes the key of the speed", name));
-        if (port.lacp_prio != PortConfig{}.lacp_prio && !has_port_priorities())
+        if (lacks_priorities && sets_priority(port))
             list.push_back(fmt::format(
                 "/ports/{}/lacp_prio: has no effect, because this kernel's bonding has no actor_port_prio",
                 name));
