@@ -9,6 +9,8 @@
 
 namespace teamo::control {
 
+/// Of the process for all teams. Its lock, which has ".lock" after that name, is held as long as it lives.
+inline constexpr const char* all_pid_path = "/run/teamd/.all.pid";
 inline constexpr const char* refused_teams_path = "/run/teamd/.all.refused";
 
 struct RefusedTeam {

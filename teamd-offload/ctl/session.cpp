@@ -60,12 +60,16 @@ Result<std::vector<std::string>> running_teams() {
 }
 
 Result<std::vector<control::RefusedTeam>> refused_teams() {
-    constexpr auto lock = "/run/teamd/.all.pid.lock"; // held as long as that process lives
-    const auto lives = LockFile::is_held(lock);
+    const auto lives = LockFile::is_held(std::string(control::all_pid_path) + ".lock");
     if (lives ? !*lives : lives.error().number == ENOENT) return {};
     const auto text = read_file(control::refused_teams_path);
     if (!text && text.error().number != ENOENT) return tl::unexpected(text.error());
-    return control::parse_refused_teams(text.value_or(""));
+    auto refused = control::parse_refused_teams(text.value_or(""));
+    const auto running = TEAMO_TRY(running_teams()); // in a process of its own by now
+    std::erase_if(refused, [&running](const control::RefusedTeam& one) {
+        return std::ranges::find(running, one.team) != running.end();
+    });
+    return refused;
 }
 
 void put(std::string_view text) { static_cast<void>(std::fwrite(text.data(), 1, text.size(), stdout)); }

@@ -39,7 +39,7 @@ Result<std::string> device_name(std::string_view given);
 
 /// The teams with a daemon, by the sockets of /run/teamd; sorted.
 Result<std::vector<std::string>> running_teams();
-/// Those that the process for all teams could not start.
+/// Those that the process for all teams could not start, and that do not run.
 Result<std::vector<control::RefusedTeam>> refused_teams();
 
 /// Two states a second apart, and the rates between them.

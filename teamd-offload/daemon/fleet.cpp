@@ -46,6 +46,7 @@ Result<std::unique_ptr<Fleet>> Fleet::make(Options options, Log& log, sd_event* 
     fleet->soon_ = TEAMO_TRY(Deferred::make(loop, Priority::client, [self] { self->step(); }));
     fleet->later_ = TEAMO_TRY(Timer::make(loop, [self] { self->soon_->soon(); }));
     fleet->lacp_timer_ = TEAMO_TRY(Timer::make(loop, [self] { self->continue_waiting(); }));
+    remove_file(control::refused_teams_path); // of a process that was killed
     TEAMO_TRY(fleet->read_folder());
     fleet->continue_waiting();
     return fleet;
@@ -225,9 +226,11 @@ Result<> Fleet::start(const std::string& name, Entry& entry) {
         entry.elsewhere = false;
         entry.next.reset();
     } else if (taken.error().number == EEXIST) {
-        if (const auto usable = await_turn(name, entry); !usable)
-            taken.error().text +=
-                fmt::format(" After its end no daemon runs the team: {}", usable.error().text);
+        if (const auto usable = await_turn(name, entry); !usable) {
+            auto& error = taken.error();
+            error.number = usable.error().number;
+            error.text += fmt::format(" After its end no daemon runs the team: {}", usable.error().text);
+        }
     }
     auto pid_file = TEAMO_TRY(std::move(taken));
     auto options = options_;

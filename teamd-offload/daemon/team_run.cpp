@@ -213,16 +213,19 @@ Result<> TeamRun::replace_configuration(std::string_view text) {
     auto options = options_;
     options.team_device = configuration_.team.device;
     options.attach = options.attach && !options.or_attach; // that was for want of a file
-    auto next = TEAMO_TRY(prepare(std::move(options), text, log_)).configuration;
-    for (const auto& sentence : ignored_settings(next))
+    auto next = TEAMO_TRY(prepare(std::move(options), text, log_));
+    for (const auto& sentence : ignored_settings(next.configuration))
         log_(Level::warning, sentence);
-    auto former = std::exchange(configuration_, std::move(next));
+    std::swap(configuration_, next.configuration);
+    std::swap(options_, next.options); // by which later reloads are read
     if (configuration_.team.attach) return {};
     auto opened = open_team();
-    if (opened)
+    if (opened) {
         awaiting_.reset();
-    else
-        configuration_ = std::move(former);
+    } else {
+        configuration_ = std::move(next.configuration);
+        options_ = std::move(next.options);
+    }
     return opened;
 }
 

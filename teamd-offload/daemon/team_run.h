@@ -4,6 +4,7 @@
 // a device for it.
 #pragma once
 
+#include "control/refused_teams.h"
 #include "daemon/control_server.h"
 #include "daemon/dbus_server.h"
 #include "daemon/process.h"
@@ -25,8 +26,7 @@ inline constexpr const char* run_directory = "/run/teamd";
 std::string usual_pid_path(std::string_view team);
 /// A lock of the process that runs all teams, while another one has this team: it takes the team over next.
 std::string next_path(std::string_view team);
-/// Of the process that runs all teams of a folder.
-inline constexpr const char* all_pid_path = "/run/teamd/.all.pid";
+using control::all_pid_path;
 
 /// Logs why a team cannot start. Returns its exit status.
 int log_refusal(const Log& log, const Error& error, std::string_view id = message_id::none);
@@ -85,7 +85,7 @@ private:
     void write_metrics();
 
     PidFile pid_file_;
-    const Options options_;
+    Options options_;
     Configuration configuration_; ///< of the next team
     Log& log_;
     sd_event* loop_;

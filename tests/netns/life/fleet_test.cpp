@@ -84,11 +84,13 @@ TEST_F(Fleet, follows_its_folder) {
     EXPECT_TRUE(carries("team0", "eth2"));
     EXPECT_TRUE(carries("team1", "eth3"));
     EXPECT_TRUE(logs("team2: "));
+    const auto metrics = [] { return run({.argv = {teamoctl_program(), "metrics"}}).out; };
+    EXPECT_TRUE(eventually("the refused team is told", [&] {
+        return metrics().find("team_refused{team=\"team2\"} 1") != std::string::npos;
+    }));
     EXPECT_THAT(run({.argv = {teamoctl_program(), "doctor"}}).out,
                 AllOf(HasSubstr("error: team2: does not run: /run/test/all/team2.conf:1:"),
                       HasSubstr("correct /run/test/all/team2.conf")));
-    const auto metrics = [] { return run({.argv = {teamoctl_program(), "metrics"}}).out; };
-    EXPECT_THAT(metrics(), HasSubstr("team_refused{team=\"team2\"} 1"));
     EXPECT_THAT(daemon({"-k", "-t", "team0"}).err, HasSubstr("runs all teams"));
     EXPECT_EQ(0, daemon({"-e", "-t", "team0"}).status);
     put("team0", team_config(by_mac, ports_object(2)));
@@ -271,6 +273,29 @@ TEST_F(Fleet, waits_for_a_bond_until_its_file_says_otherwise) {
     EXPECT_TRUE(carries("team0", "eth1"));
     EXPECT_EQ(0, daemon({"-e", "-t", "bond1"}).status) << "it still waits";
     EXPECT_EQ(0, stop());
+}
+
+TEST_F(Fleet, of_a_unit_waits_for_want_of_a_file) {
+    const Cabling wires(1, FarSide::open);
+    put("team1", "{}"); // so that there is a folder
+    const std::string file = "/run/test/all/team0.conf";
+    auto one = Process::start({.argv = daemon_command({"--or-attach", "-t", "team0", "-f", file})});
+    const auto says = [](const char* text, std::vector<std::string> words) {
+        words.insert(words.begin(), {teamoctl_program(), "team0"});
+        return eventually(text, [&] {
+            const auto said = run({.argv = words});
+            return (said.out + said.err).find(text) != std::string::npos;
+        });
+    };
+    EXPECT_TRUE(eventually("it waits", [] { return std::filesystem::exists("/run/teamd/team0.sock"); }));
+    for (const auto* hash : {"udp", "sctp"}) {
+        put("team0", team_config(fmt::format(R"({{"name": "loadbalance", "tx_hash": ["{}"]}})", hash),
+                                 ports_object(1)));
+        one.signal(SIGHUP);
+        EXPECT_TRUE(says(hash, {"config", "dump", "actual"})) << one.err();
+    }
+    one.signal(SIGTERM);
+    EXPECT_EQ(0, one.wait(long_enough)) << one.err();
 }
 
 TEST_F(Fleet, waits_for_a_team_that_another_daemon_has) {
