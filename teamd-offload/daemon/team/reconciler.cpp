@@ -26,8 +26,7 @@ const Tables& Reconciler::adopt() {
     for (const auto& port : ports_.all())
         tables_.ports[port.slot.value] = port.index;
     tables_ = plan(*context_.team()).tables;
-    for (const auto& port : ports_.all())
-        if (const auto* link = context_.link(port.index)) losses_[port.slot.value] = link->carrier_losses;
+    losses_ = link_losses();
     for (const auto& port : ports_.all()) // one that has no bucket was drained
         if (std::ranges::count(owners, port.slot) == 0) drained_ |= bit(port.slot);
     // While no daemon ran, the datapath has moved the traffic of a lost port.

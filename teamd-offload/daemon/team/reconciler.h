@@ -10,6 +10,7 @@
 #include "plan/team/make_plan.h"
 #include "runner/runner.h"
 
+#include <array>
 #include <map>
 #include <optional>
 
@@ -61,6 +62,8 @@ private:
     Member member(const TeamPort& port, const Link& team) const;
     Tables receiving_as_before(Tables tables) const;
     void note_short_loss(const TeamPlan& plan);
+    using LinkLosses = std::array<std::uint32_t, max_ports + 1>;
+    LinkLosses link_losses() const;
     BucketSet moved_buckets(const Tables& next);
     void announce_news(const TeamPlan& plan, bool had_link);
     void apply(const TeamPlan& plan);
@@ -84,14 +87,14 @@ private:
     Tables tables_;
     SlotSet drained_ = 0; ///< slots that own no bucket in tables_, because their ports are drained
     std::map<IfIndex, std::uint32_t> different_mtus_; ///< ports whose MTU was not the team's at the last pass
-    bool moved_ = false;              ///< traffic may have moved without a change of the tables
-    IfIndex active_{};                ///< the active port when it last had a link
-    std::uint32_t active_losses_ = 0; ///< its Link::carrier_losses then
-    BucketSet unannounced_;           ///< with slb: moved while the team had no link
-    std::array<std::uint32_t, max_ports + 1> losses_{}; ///< by slot: Link::carrier_losses at the last pass
-    LogOnce withheld_;                                  ///< the team's carrier, by min_ports
-    LogOnce failure_;                                   ///< of the last write to the datapath
-    std::optional<Patience> patience_;                  ///< after a failure of it
+    bool moved_ = false;               ///< traffic may have moved without a change of the tables
+    IfIndex active_{};                 ///< the active port when it last had a link
+    std::uint32_t active_losses_ = 0;  ///< its Link::carrier_losses then
+    BucketSet unannounced_;            ///< with slb: moved while the team had no link
+    LinkLosses losses_{};              ///< link_losses() at the last pass
+    LogOnce withheld_;                 ///< the team's carrier, by min_ports
+    LogOnce failure_;                  ///< of the last write to the datapath
+    std::optional<Patience> patience_; ///< after a failure of it
 };
 
 } // namespace teamo

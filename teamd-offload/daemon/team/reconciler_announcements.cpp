@@ -29,14 +29,20 @@ void Reconciler::note_short_loss(const TeamPlan& plan) {
     active_losses_ = active->carrier_losses;
 }
 
+/// By slot: Link::carrier_losses.
+Reconciler::LinkLosses Reconciler::link_losses() const {
+    LinkLosses losses{};
+    for (const auto& port : ports_.all())
+        if (const auto* link = context_.link(port.index)) losses[port.slot.value] = link->carrier_losses;
+    return losses;
+}
+
 /// With the runner slb: the buckets whose addresses the switches must learn at another port. A port that has
 /// lost its link for a moment may have left them to another one and got them back.
 BucketSet Reconciler::moved_buckets(const Tables& next) {
     if (kind_of(next.hash_fields) != HashKind::by_source) return {};
     BucketSet moved;
-    std::array<std::uint32_t, max_ports + 1> losses{};
-    for (const auto& port : ports_.all())
-        if (const auto* link = context_.link(port.index)) losses[port.slot.value] = link->carrier_losses;
+    const auto losses = link_losses();
     const auto before = std::exchange(losses_, losses);
     if (next.hash_fields != tables_.hash_fields) return {};
     for (std::size_t bucket = 0; bucket < bucket_count; ++bucket) {
