@@ -185,7 +185,7 @@ Finding silence_of(const std::string& team, std::string text,
     auto fix =
         fmt::format("systemctl status teamd-offload teamd-offload@{}  (one of them has the daemon)", team);
     if (const auto found = std::ranges::find(refused, team, &control::RefusedTeam::team);
-        found != refused.end() && text.ends_with(found->why))
+        found != refused.end())
         fix = found->retried
                   ? "systemctl reload teamd-offload  (tries at once; otherwise it is tried again later)"
                   : fmt::format("correct {} or its cause, then: systemctl reload teamd-offload", found->file);
