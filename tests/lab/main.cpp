@@ -4,6 +4,7 @@
 #include "lab/channel.h"
 #include "lab/lab.h"
 #include "lab/numbered.h"
+#include "lab/tsc.h"
 
 #include <fmt/format.h>
 
@@ -52,6 +53,10 @@ int main(int argc, char** argv) {
                                           std::string(words[3]));
         if (words.size() == 2 && words[0] == "count")
             return teamo::test::count_numbers(static_cast<std::uint16_t>(std::stoul(std::string(words[1]))));
+        if (words.size() == 1 && words[0] == "tsc") {
+            fmt::print("{}\n", teamo::test::tsc_khz());
+            return 0;
+        }
         if (words.size() == 2 && words[0] == "relay") return teamo::test::relay_to(std::string(words[1]));
         return ask(words);
     } catch (const std::exception& error) {
