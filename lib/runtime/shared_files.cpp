@@ -101,12 +101,12 @@ bool CpuClaims::is_in_effect(const PortClaim& port) const {
     });
 }
 
-std::vector<CpuClaim> CpuClaims::others(std::string_view team) const {
+std::vector<CpuClaim> CpuClaims::others(const std::set<std::string, std::less<>>& own) const {
     std::vector<CpuClaim> all;
     for (const std::string_view name : sysfs::names_in(directory_)) {
         if (!name.ends_with(suffix)) continue;
         const auto owner = name.substr(0, name.size() - suffix.size());
-        if (owner == team) continue;
+        if (own.contains(owner)) continue;
         const auto content = read_file(path_of(owner));
         if (!content) continue;
         const auto claims = parse_claims(*content);

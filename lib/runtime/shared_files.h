@@ -9,6 +9,7 @@
 #include "model/interrupts.h"
 
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -47,10 +48,10 @@ public:
     /// it was stopped (SIGSTOP) meanwhile: try again later.
     Result<std::optional<LockFile>> try_lock() const;
 
-    /// One claim for each CPU of each port of the other teams; a port's load is divided among its CPUs. The
-    /// claims of a dead daemon count as long as one of the port's interrupts has the affinity that it set,
-    /// because a team carries packets without its daemon. Unreadable and malformed files are ignored.
-    std::vector<CpuClaim> others(std::string_view team) const;
+    /// One claim for each CPU of each port of all teams but `own`; a port's load is divided among its CPUs.
+    /// The claims of a dead daemon count as long as one of the port's interrupts has the affinity that it
+    /// set, because a team carries packets without its daemon. Unreadable and malformed files are ignored.
+    std::vector<CpuClaim> others(const std::set<std::string, std::less<>>& own) const;
 
     /// Writes the claims of this process.
     Result<> write(std::string_view team, std::vector<PortClaim> ports) const;

@@ -115,7 +115,7 @@ InterruptPlan plan_interrupt_cpus(std::vector<PlannedPort> ports, const TeamConf
         .topology = &*topology, .ports = std::move(ports), .allowed = config.interrupts.cpus};
     const std::string directory(journal_directory);
     if (std::filesystem::exists(directory)) // else there are no teams; do not create it
-        input.claims = CpuClaims(directory).others(config.device);
+        input.claims = CpuClaims(directory).others({config.device});
     return plan_interrupts(input);
 }
 

@@ -14,6 +14,7 @@
 #include "kernel/netlink/links.h"
 #include "kernel/packets/packet_socket.h"
 #include "model/balance.h"
+#include "plan/interrupts/team_plans.h"
 
 #include <algorithm>
 #include <chrono>
@@ -21,6 +22,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -96,6 +98,8 @@ public:
     SocketStore sockets;
     Broadcast<SeenHooks> hooks;
     Broadcast<EthtoolEvents::Seen> offloads;
+    TeamPlans interrupt_plans;
+    Broadcast<std::set<std::string>> interrupts_moved; ///< teams whose ports another team's plan moves
 
 private:
     ProcessParts(std::unique_ptr<DeviceTable> its_devices, LinkControl its_control, Ethtool its_ethtool,

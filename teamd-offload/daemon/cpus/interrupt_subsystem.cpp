@@ -92,6 +92,7 @@ void Interrupts::reconfigure(const InterruptConfig& before) {
 }
 
 void Interrupts::remove_claims() {
+    context_.shared.interrupt_plans.remove(context_.name());
     if (std::exchange(claimed_, false)) claims_file_.remove(context_.name());
 }
 
@@ -250,17 +251,32 @@ void Interrupts::note_queue_count(Followed& port) {
     plan_due_ = true;
 }
 
-InterruptPlan Interrupts::plan(const std::vector<CpuClaim>& claims) const {
-    InterruptPlanInput input{.topology = &topology_, .ports = {}, .allowed = config().cpus, .claims = claims};
+TeamPlans::Part Interrupts::plan() {
+    TeamPlans::Team own{.ports = {}, .eligible = topology_.eligible_for_interrupts(config().cpus)};
     for (const auto& port : ports_) {
         if (port.queues == 0) continue;
-        auto& one = input.ports.emplace_back(planned_port(port.name, port.now));
+        auto& one = own.ports.emplace_back(planned_port(port.name, port.now));
         one.queues = port.queues; // a port keeps its CPUs while it is down
         if (!port.plan.cpus.empty()) one.now = port.plan.cpus;
         one.load = port.load;
         one.standby = port.standby;
+        for (const auto cpu : arrival_cpus(port))
+            if (!port.plan.cpus.empty() && std::ranges::count(port.plan.cpus, cpu) == 0)
+                own.elsewhere.push_back({.owner = fmt::format("{} {}", context_.name(), port.name),
+                                         .cpu = cpu,
+                                         .load = port.load,
+                                         .standby = port.standby});
     }
-    return plan_interrupts(input);
+    auto& plans = context_.shared.interrupt_plans;
+    plans.put(context_.name(), std::move(own));
+    return plans.part_of(context_.name(), topology_, config().cpus, claims_file_.others(plans.names()));
+}
+
+/// Another team of this process has planned. Not at once again and again, if two do not agree.
+void Interrupts::plan_again(const std::set<std::string>& teams) {
+    if (!managed_ || !teams.contains(context_.name())) return;
+    plan_due_ = true;
+    if (Clock::now() - claims_at_ >= poll_interval) timer_->after(0s);
 }
 
 void Interrupts::make_plan() {
@@ -275,7 +291,8 @@ void Interrupts::make_plan() {
     lock_tries_ = 0;
     claims_at_ = now;
     plan_due_ = false;
-    auto made = plan(claims_file_.others(context_.name()));
+    auto part = plan();
+    auto& made = part.plan;
     for (auto& placed : made.ports) {
         auto& port = *std::ranges::find(ports_, placed.name, &Followed::name);
         const bool other = port.plan.cpus != placed.cpus;
@@ -287,6 +304,7 @@ void Interrupts::make_plan() {
         log_(Level::warning, fmt::format("not every port has an interrupt CPU of its own: {}", made.degraded),
              message_id::interrupts_degraded);
     degraded_ = std::move(made.degraded);
+    if (!part.others.empty()) context_.shared.interrupts_moved.tell(part.others);
     if (!lock) return;
     claimed_ = true;
     claims_failure_(log_, Level::warning, "", claims_file_.write(context_.name(), claims()));

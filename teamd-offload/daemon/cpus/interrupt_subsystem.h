@@ -32,6 +32,9 @@ public:
         bool operator==(const Port&) const = default;
     };
     static Result<std::unique_ptr<Interrupts>> make(TeamContext& context);
+    Interrupts(const Interrupts&) = delete;
+    Interrupts& operator=(const Interrupts&) = delete;
+    ~Interrupts() { context_.shared.interrupt_plans.remove(context_.name()); }
 
     /// Manages these ports from now on.
     void follow(const std::vector<Port>& ports);
@@ -97,7 +100,7 @@ private:
     void learn(Followed& port);
     void note_queue_count(Followed& port);
     void refresh_next_masks();
-    InterruptPlan plan(const std::vector<CpuClaim>& claims) const;
+    TeamPlans::Part plan();
     void make_plan();
     CpuList arrival_cpus(const Followed& port) const;
     std::vector<PortClaim> claims() const;
@@ -111,11 +114,14 @@ private:
     void restore_unwanted(Followed& port);
     std::vector<InterruptWriter> writers() const;
     void remove_claims();
+    void plan_again(const std::set<std::string>& teams);
 
     TeamContext& context_;
     const Log& log_ = context_.log;
     JournalKeeper& journal_ = context_.journal;
     std::optional<Timer> timer_;
+    Broadcast<std::set<std::string>>::Listener moved_ =
+        context_.shared.interrupts_moved.listen([this](const auto& teams) { plan_again(teams); });
     std::unique_ptr<IrqBalance> irqbalance_; ///< none: not wanted, and no daemon of this team has asked it
     bool managed_ = config().policy == InterruptPolicy::unique;
     NetdevFamily family_;

@@ -77,7 +77,8 @@ InterruptStatus Interrupts::dry_run() {
     read_cpus();
     for (auto& port : ports_)
         read(port);
-    const auto made = plan(claims_file_.others(context_.name()));
+    const auto made = plan().plan;
+    if (!managed_) context_.shared.interrupt_plans.remove(context_.name());
     auto status = this->status();
     status.degraded = made.degraded;
     for (auto& port : status.ports) {

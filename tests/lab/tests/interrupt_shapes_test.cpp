@@ -19,6 +19,8 @@
 #include <fmt/ranges.h>
 #include <gmock/gmock.h>
 
+#include <filesystem>
+#include <fstream>
 #include <set>
 
 namespace teamo::test {
@@ -272,6 +274,30 @@ TEST_F(InterruptShapes, gives_queues_cpus_of_their_own) {
     expect_masks_to_be_kept(team, cards_.front());
     EXPECT_EQ(0, team.stop());
     EXPECT_EQ("", changed_since(before_));
+}
+
+/// One plan for both teams: the second one never shares a CPU, although the first one had all.
+TEST_F(InterruptShapes, gives_queues_of_two_teams_of_a_process_cpus_of_their_own) {
+    ASSERT_EQ(2, cards_.size());
+    const auto half = cpus_in("online").size() / 2;
+    const auto places = [this](unsigned card) { return places_of({cards_[card]})[cards_[card]]; };
+    const std::string folder = "/run/test/all";
+    std::filesystem::create_directories(folder);
+    std::ofstream(folder + "/team0.conf") << config_of({cards_[0]});
+    auto process = Process::start({.argv = daemon_command({"--all", "--config-directory", folder})});
+    EXPECT_TRUE(
+        eventually("the first team has more than half of the CPUs", [&] { return places(0).size() > half; }));
+    std::ofstream(folder + "/team1.conf") << config_of({cards_[1]}, "", "team1");
+    process.signal(SIGHUP);
+    EXPECT_TRUE(eventually("each team has half of the CPUs", [&] {
+        return places(0).size() == half && places(1).size() == half &&
+               united(places(0), places(1)).size() == 2 * half;
+    }));
+    process.signal(SIGTERM);
+    EXPECT_EQ(0, process.wait(long_enough));
+    EXPECT_THAT(process.err(), Not(HasSubstr("not every port has an interrupt CPU of its own")));
+    EXPECT_EQ("", changed_since(before_));
+    std::filesystem::remove_all(folder);
 }
 
 // ---- two teams ---------------------------------------------------------------------------------

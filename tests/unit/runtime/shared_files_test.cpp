@@ -41,19 +41,19 @@ protected:
 TEST_F(CpuClaimFiles, reads_claims_of_other_teams) {
     ASSERT_TRUE(claims().write(
         "team1", {eth4(), {.port = "eth5", .cpus = {6}, .irqs = {}, .load = 1, .standby = true}}));
-    EXPECT_THAT(claims().others("team0"),
+    EXPECT_THAT(claims().others({"team0"}),
                 ElementsAre(CpuClaim{.owner = "team1 eth4", .cpu = 2, .load = 1.5, .standby = false},
                             CpuClaim{.owner = "team1 eth4", .cpu = 3, .load = 1.5, .standby = false},
                             CpuClaim{.owner = "team1 eth5", .cpu = 6, .load = 1, .standby = true}));
-    EXPECT_THAT(claims().others("team1"), IsEmpty()) << "its own";
+    EXPECT_THAT(claims().others({"team1"}), IsEmpty()) << "its own";
     claims().remove("team1");
-    EXPECT_THAT(claims().others("team0"), IsEmpty());
+    EXPECT_THAT(claims().others({"team0"}), IsEmpty());
 }
 
 TEST_F(CpuClaimFiles, replaces_whole_file) {
     ASSERT_TRUE(claims().write("team1", {eth4()}));
     ASSERT_TRUE(claims().write("team1", {}));
-    EXPECT_THAT(claims().others("team0"), IsEmpty());
+    EXPECT_THAT(claims().others({"team0"}), IsEmpty());
     struct stat status{};
     ASSERT_EQ(0, ::stat((directory() + "/team1.cpus").c_str(), &status));
     EXPECT_EQ(status.st_mode & 07777U, 0600U);
@@ -61,20 +61,20 @@ TEST_F(CpuClaimFiles, replaces_whole_file) {
 
 TEST_F(CpuClaimFiles, counts_dead_daemon_while_interrupts_stay) {
     claims_of("team1", 4711, {eth4()});
-    EXPECT_THAT(claims().others("team0"), IsEmpty());
+    EXPECT_THAT(claims().others({"team0"}), IsEmpty());
     file("proc/irq/40/smp_affinity_list", "0-7");
     file("proc/irq/41/smp_affinity_list", "3");
-    EXPECT_EQ(claims().others("team0").size(), 2);
+    EXPECT_EQ(claims().others({"team0"}).size(), 2);
     file("proc/irq/41/smp_affinity_list", "0-7");
-    EXPECT_THAT(claims().others("team0"), IsEmpty());
+    EXPECT_THAT(claims().others({"team0"}), IsEmpty());
 }
 
 TEST_F(CpuClaimFiles, detects_reused_process_id) {
     claims_of("team1", 4711, {eth4()});
     process(4711, 10);
-    EXPECT_THAT(claims().others("team0"), IsEmpty());
+    EXPECT_THAT(claims().others({"team0"}), IsEmpty());
     process(4711, 9);
-    EXPECT_EQ(claims().others("team0").size(), 2);
+    EXPECT_EQ(claims().others({"team0"}).size(), 2);
 }
 
 TEST_F(CpuClaimFiles, ignores_invalid_files) {
@@ -85,7 +85,7 @@ TEST_F(CpuClaimFiles, ignores_invalid_files) {
     file("run/team4.cpus", R"({"version": 2, "pid": 1, "ports": []})");
     file("run/team5.json", text_of(TeamClaims{.pid = ::getpid(), .start_time = 700, .ports = {eth4()}}));
     folder("run/team6.cpus");
-    EXPECT_EQ(claims().others("team0").size(), 2);
+    EXPECT_EQ(claims().others({"team0"}).size(), 2);
 }
 
 TEST_F(CpuClaimFiles, locks_exclusively) {

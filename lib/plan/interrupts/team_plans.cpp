@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "plan/interrupts/team_plans.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace teamo {
+namespace {
+
+/// Adds what a port has on these CPUs, as its team's file of claims would have it.
+void claim(std::vector<CpuClaim>& claims, const std::string& team, const PlannedPort& port,
+           const std::vector<unsigned>& by_queue) {
+    const auto cpus = cpu_list_of(by_queue);
+    for (const auto cpu : cpus)
+        claims.push_back({.owner = fmt::format("{} {}", team, port.name),
+                          .cpu = cpu,
+                          .load = port.load / static_cast<double>(cpus.size()),
+                          .standby = port.standby});
+}
+
+} // namespace
+
+std::set<std::string, std::less<>> TeamPlans::names() const {
+    std::set<std::string, std::less<>> names;
+    for (const auto& [name, team] : teams_)
+        names.insert(name);
+    return names;
+}
+
+const InterruptPlan& TeamPlans::common_plan(const CpuTopology& topology, const Team& own,
+                                            const std::vector<CpuClaim>& claims) {
+    if (common_ && common_->topology == topology && common_->eligible == own.eligible &&
+        common_->teams == teams_ && common_->claims == claims)
+        return common_->plan;
+    InterruptPlanInput input{.topology = &topology, .ports = {}, .allowed = own.eligible, .claims = claims};
+    for (const auto& [name, team] : teams_) {
+        input.claims.insert(input.claims.end(), team.elsewhere.begin(), team.elsewhere.end());
+        for (const auto& port : team.ports) {
+            if (team.eligible != own.eligible) {
+                claim(input.claims, name, port, port.now);
+                continue;
+            }
+            input.ports.push_back(port);
+            input.ports.back().name = fmt::format("{} {}", name, port.name);
+        }
+    }
+    auto plan = plan_interrupts(input);
+    common_ = {.topology = topology,
+               .eligible = own.eligible,
+               .teams = teams_,
+               .claims = claims,
+               .plan = std::move(plan)};
+    return common_->plan;
+}
+
+TeamPlans::Part TeamPlans::part_of(const std::string& name, const CpuTopology& topology,
+                                   const CpuList& allowed, std::vector<CpuClaim> claims) {
+    const auto& own = teams_.at(name);
+    if (own.eligible.empty())
+        return {.plan = plan_interrupts({.topology = &topology,
+                                         .ports = own.ports,
+                                         .allowed = allowed,
+                                         .claims = std::move(claims)})};
+    const auto& common = common_plan(topology, own, claims);
+    Part part;
+    auto placed = common.ports.begin();
+    for (const auto& [team, wish] : teams_) {
+        if (team != name) claims.insert(claims.end(), wish.elsewhere.begin(), wish.elsewhere.end());
+        for (const auto& port : wish.ports) {
+            if (wish.eligible != own.eligible) {
+                claim(claims, team, port, port.now);
+                continue;
+            }
+            if (team == name) {
+                part.plan.ports.push_back(*placed);
+                part.plan.ports.back().name = port.name;
+            } else {
+                if (placed->moves) part.others.insert(team);
+                claim(claims, team, port, placed->cpus);
+            }
+            ++placed;
+        }
+    }
+    explain({.topology = &topology, .ports = own.ports, .allowed = allowed, .claims = std::move(claims)},
+            own.eligible, part.plan);
+    return part;
+}
+
+} // namespace teamo

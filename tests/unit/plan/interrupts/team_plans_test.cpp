@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "interrupt_cases.h"
+#include "plan/interrupts/team_plans.h"
+
+#include <gmock/gmock.h>
+
+namespace teamo {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+CpuList all_cpus(const CpuTopology& topology) { return topology.eligible_for_interrupts({}); }
+
+/// Teams of one process, each of which plans its part and applies it.
+class Process {
+public:
+    explicit Process(unsigned cpus) : topology_(flat(cpus)) {}
+
+    void add(const std::string& team, std::vector<PlannedPort> ports, CpuList allowed = {}) {
+        wishes_[team] = {.ports = std::move(ports), .eligible = topology_.eligible_for_interrupts(allowed)};
+        allowed_[team] = std::move(allowed);
+    }
+    TeamPlans::Part plan(const std::string& team, const std::vector<CpuClaim>& claims = {}) {
+        plans_.put(team, wishes_.at(team));
+        auto part = plans_.part_of(team, topology_, allowed_.at(team), claims);
+        wishes_[team].ports = after(part.plan, wishes_[team].ports);
+        plans_.put(team, wishes_.at(team));
+        return part;
+    }
+    /// As the teams do when the plan of one moves another; how many plans it took.
+    unsigned settle(const std::string& first) {
+        std::set<std::string> due{first};
+        unsigned count = 0;
+        for (; !due.empty() && count < 100; ++count) {
+            const auto team = *due.begin();
+            due.erase(due.begin());
+            due.merge(plan(team).others);
+        }
+        return count;
+    }
+    void remove(const std::string& team) {
+        plans_.remove(team);
+        wishes_.erase(team);
+    }
+    /// How many ports use each CPU that is in use.
+    std::map<unsigned, unsigned> users() const {
+        std::map<unsigned, unsigned> users;
+        for (const auto& [team, wish] : wishes_)
+            for (const auto& port : wish.ports)
+                for (const auto cpu : cpu_list_of(port.now))
+                    ++users[cpu];
+        return users;
+    }
+    const CpuTopology& topology() const { return topology_; }
+
+private:
+    CpuTopology topology_;
+    std::map<std::string, TeamPlans::Team> wishes_;
+    std::map<std::string, CpuList> allowed_;
+    TeamPlans plans_;
+};
+
+unsigned most_ports_of_a_cpu(const std::map<unsigned, unsigned>& users) {
+    unsigned most = 0;
+    for (const auto& [cpu, count] : users)
+        most = std::max(most, count);
+    return most;
+}
+
+TEST(TeamPlans, takes_from_a_team_what_the_next_one_needs) {
+    Process process(8);
+    process.add("team0", ports(2, "eth", 4));
+    EXPECT_THAT(process.plan("team0").others, IsEmpty());
+    EXPECT_EQ(8U, process.users().size());
+    process.add("team1", ports(2, "eno", 4));
+    const auto second = process.plan("team1");
+    EXPECT_THAT(second.others, ElementsAre("team0"));
+    EXPECT_THAT(second.plan.degraded, IsEmpty()) << "what the other one gives up is free";
+    EXPECT_THAT(process.plan("team0").others, IsEmpty());
+    EXPECT_EQ(1U, most_ports_of_a_cpu(process.users()));
+    EXPECT_EQ(8U, process.users().size());
+}
+
+TEST(TeamPlans, moves_nobody_without_need) {
+    Process process(8);
+    process.add("team0", ports(2));
+    process.add("team1", ports(3, "eno"));
+    const auto first = firsts(process.plan("team0").plan);
+    EXPECT_THAT(process.plan("team1").others, IsEmpty());
+    EXPECT_EQ(first, firsts(process.plan("team0").plan));
+}
+
+TEST(TeamPlans, names_the_ports_of_the_other_team) {
+    Process process(2);
+    process.add("team0", ports(2));
+    process.plan("team0");
+    process.add("team1", ports(1, "eno"));
+    const auto second = process.plan("team1").plan;
+    EXPECT_THAT(second.ports[0].shares_with, ElementsAre(testing::StartsWith("team0 eth")));
+    EXPECT_EQ("eno0", second.ports[0].name);
+    EXPECT_EQ("1 port and 2 of other teams, 2 CPUs: up to 2 ports share a CPU", second.degraded);
+}
+
+TEST(TeamPlans, leaves_a_team_with_cpus_of_its_own_where_it_is) {
+    Process process(4);
+    process.add("team0", ports(2, "eth", 2), {2, 3});
+    process.plan("team0");
+    process.add("team1", ports(2, "eno"));
+    const auto second = process.plan("team1");
+    EXPECT_THAT(second.others, IsEmpty());
+    EXPECT_THAT(firsts(second.plan), ElementsAre(1, 0));
+    EXPECT_THAT(second.plan.degraded, IsEmpty());
+}
+
+TEST(TeamPlans, has_no_cpus_where_none_is_allowed) {
+    Process process(4);
+    process.add("team0", ports(2), {9});
+    EXPECT_THAT(process.plan("team0").plan.degraded, testing::HasSubstr("none of 9 is online"));
+}
+
+TEST(TeamPlans, avoids_where_interrupts_of_another_team_really_arrive) {
+    TeamPlans plans;
+    const auto topology = flat(4);
+    auto first = ports(1);
+    first[0].now = {1};
+    plans.put(
+        "team0",
+        {.ports = first, .eligible = all_cpus(topology), .elsewhere = {{.owner = "team0 eth0", .cpu = 2}}});
+    plans.put("team1", {.ports = ports(1, "eno"), .eligible = all_cpus(topology)});
+    EXPECT_THAT(firsts(plans.part_of("team1", topology, {}, {}).plan), ElementsAre(3));
+}
+
+/// Teams come one after the other; each time few plans are needed until nobody has to move.
+TEST(TeamPlans, settle_with_any_teams) {
+    std::mt19937 generator(7);
+    const auto random = [&generator](unsigned below) { return static_cast<unsigned>(generator() % below); };
+    for (unsigned round = 0; round < 100; ++round) {
+        Process process(2 + random(31));
+        std::vector<std::string> teams;
+        const auto count = 2 + random(5);
+        for (unsigned number = 0; number < count; ++number) {
+            teams.push_back("team" + std::to_string(number));
+            process.add(teams.back(), ports(1 + random(4), teams.back() + "p", 1 + random(8)));
+            EXPECT_LE(process.settle(teams.back()), 2 * teams.size()) << round;
+        }
+        for (const auto& team : teams)
+            EXPECT_THAT(process.plan(team).others, IsEmpty()) << round;
+        process.remove(teams[0]);
+        EXPECT_LE(process.settle(teams[1]), 2 * teams.size()) << round;
+        std::size_t ports_in_all = 0;
+        for (const auto& [cpu, users] : process.users())
+            ports_in_all += users;
+        if (most_ports_of_a_cpu(process.users()) > 1) {
+            EXPECT_GT(ports_in_all, process.topology().cpus.size()) << round;
+        }
+    }
+}
+
+} // namespace
+} // namespace teamo
