@@ -31,6 +31,7 @@ struct Method {
     Parsed (*read)(Arguments&&);
     Arguments (*write)(const Request&);
     bool has_result = false; ///< the reply has a text, not only success
+    bool is_internal = false;
     Permission needed = Permission::change;
 };
 
@@ -101,6 +102,11 @@ constexpr Method with_result(Method method) {
     return method;
 }
 
+constexpr Method internal(Method method) {
+    method.is_internal = true;
+    return method;
+}
+
 constexpr Method reading(Method method) {
     method.needed = Permission::read;
     return with_result(method);
@@ -125,19 +131,22 @@ constexpr std::array table{
     method<UndrainPort, &UndrainPort::port>("PortUndrain"),
     method<BalanceMove, &BalanceMove::bucket, &BalanceMove::port, &BalanceMove::time>("BalanceMove"),
     method<BalanceFreeze, &BalanceFreeze::frozen>("BalanceFreeze"),
-    method<OffloadTry, &OffloadTry::port, &OffloadTry::state>("OffloadTry"),
+    internal(method<OffloadTry, &OffloadTry::port, &OffloadTry::state>("OffloadTry")),
     reading(method<InterruptsPlan>("InterruptsPlan")),
     method<InterruptsManage, &InterruptsManage::managed>("InterruptsManage"),
     method<WorkersBind, &WorkersBind::process, &WorkersBind::policy>("WorkersBind"),
     method<WorkersRelease, &WorkersRelease::process>("WorkersRelease"),
     method<WorkersManage, &WorkersManage::managed>("WorkersManage"),
-    method<HandOver>("HandOver"),
+    internal(method<HandOver>("HandOver")),
 };
 static_assert(table.size() == std::variant_size_v<Request>);
 constexpr std::size_t most_arguments = std::ranges::max(table, {}, &Method::arguments).arguments;
 
 MethodShape shape_of(const Method& method) {
-    return {.name = std::string(method.name), .arguments = method.arguments, .has_result = method.has_result};
+    return {.name = std::string(method.name),
+            .arguments = method.arguments,
+            .has_result = method.has_result,
+            .is_internal = method.is_internal};
 }
 
 /// Removes the first line. The last line needs no newline, as with teamd. None if nothing is left.

@@ -159,7 +159,8 @@ std::variant<Request, Refusal> parse_request(std::string_view message);
 struct MethodShape {
     std::string name;
     std::size_t arguments;
-    bool has_result; ///< otherwise its reply is empty
+    bool has_result;  ///< otherwise its reply is empty
+    bool is_internal; ///< between our own programs: not frozen, and not shown (docs/adr/0046)
 };
 std::vector<MethodShape> methods();
 /// As parse_request().

@@ -88,7 +88,8 @@ const std::vector<sd_bus_vtable>& DbusServer::teamd_table() {
         for (const auto& method : methods)
             made.push_back(SD_BUS_METHOD(method.name.c_str(),
                                          strings.substr(strings.size() - method.arguments).data(),
-                                         method.has_result ? "s" : "", &DbusServer::call, 0));
+                                         method.has_result ? "s" : "", &DbusServer::call,
+                                         method.is_internal ? std::uint64_t{SD_BUS_VTABLE_HIDDEN} : 0));
         made.push_back(SD_BUS_VTABLE_END);
         return made;
     }();
