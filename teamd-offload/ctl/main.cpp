@@ -156,11 +156,20 @@ ExitStatus end(const CommandResult& result, std::string_view title) {
     return *result == ExitStatus::success ? written : *result;
 }
 
-ExitStatus run_command(const CommandLine& line, const std::string& team, const Options& options) {
+ExitStatus run_command(const CommandLine& line, const std::string& team, Options options) {
+    const auto title = title_of(team, line);
+    Waits waits(title);
+    options.waits = &waits;
     auto session = Session::open(team, options);
     if (!session) return print_error(session.error());
     const auto run = options.dry_run ? line.command->dry_run : line.command->run;
-    return end(run(*session, line.arguments), title_of(team, line));
+    return end(run(*session, line.arguments), title);
+}
+
+ExitStatus run_alone(const CommandLine& line, Options options) {
+    Waits waits{std::string(line.command->path)};
+    options.waits = &waits;
+    return end(line.command->alone(options, line.arguments), line.command->path);
 }
 
 ExitStatus run(int argc, char** argv) {
@@ -181,10 +190,10 @@ ExitStatus run(int argc, char** argv) {
     const auto teamless = find_teamless(options->words);
     if (!teamless) return print_usage(teamless.error(), program);
     if (*teamless) {
-        const auto& [command, arguments] = **teamless;
-        if (auto checked = check_options(*command, *options); !checked)
-            return print_usage(checked.error(), program, fmt::format("help {}", command->path));
-        return end(command->alone(*options, arguments), command->path);
+        const auto& line = **teamless;
+        if (auto checked = check_options(*line.command, *options); !checked)
+            return print_usage(checked.error(), program, fmt::format("help {}", line.command->path));
+        return run_alone(line, *options);
     }
     const auto line = find_command(words);
     if (!line) return print_usage(line.error(), program);

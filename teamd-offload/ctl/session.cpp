@@ -16,6 +16,8 @@
 namespace teamo::ctl {
 namespace {
 
+constexpr std::chrono::seconds sample_time{1};
+
 /// The daemon of a team is known by the device's own name.
 Result<std::string> team_name(const std::string& given) {
     auto name = device_name(given);
@@ -32,13 +34,12 @@ bool is_long(const control::Request& request) {
            std::holds_alternative<control::PortConfigUpdate>(request);
 }
 
-/// How long an answer may take: TEAMOCTL_TIMEOUT, for machines where the kernel's lock of all devices is held
-/// for seconds, such as by the end of many network namespaces.
 std::chrono::seconds patience_for(const control::Request& request) {
-    if (is_long(request)) return std::chrono::seconds(60);
-    const auto* text = std::getenv("TEAMOCTL_TIMEOUT");
-    const auto number = text == nullptr ? std::nullopt : whole_number<std::uint16_t>(text);
-    return std::chrono::seconds(number && *number > 0 ? *number : 5);
+    return is_long(request) ? std::chrono::seconds(60) : usual_patience();
+}
+
+Waits::Scope wait_for_answer(const Options& options, std::chrono::seconds patience) {
+    return options.waits->slow("waits for the daemon's answer", patience);
 }
 
 } // namespace
@@ -46,6 +47,12 @@ std::chrono::seconds patience_for(const control::Request& request) {
 Result<std::string> device_name(std::string_view given) {
     auto links = TEAMO_TRY(LinkControl::open());
     return TEAMO_TRY(links.read(given)).name;
+}
+
+std::chrono::seconds usual_patience() {
+    const auto* text = std::getenv("TEAMOCTL_TIMEOUT");
+    const auto number = text == nullptr ? std::nullopt : whole_number<std::uint16_t>(text);
+    return std::chrono::seconds(number && *number > 0 ? *number : 5);
 }
 
 Result<std::vector<std::string>> running_teams() {
@@ -78,6 +85,7 @@ void warn(std::string_view line) { std::fputs(fmt::format("{}\n", line).c_str(),
 
 Result<Session> Session::open(const std::string& given, const Options& options) {
     if (options.zmq) return fail(ENOTSUP, "ZeroMQ support is not compiled-in");
+    const auto waiting = options.waits->slow("waits for the kernel and the daemon", usual_patience());
     const auto team = TEAMO_TRY(team_name(given));
     auto client = options.dbus ? control::Client::connect_by_bus(team) : control::Client::connect(team);
     if (!client) {
@@ -105,10 +113,12 @@ Result<> Session::check_device() {
 }
 
 Result<std::string> Session::call(const control::Request& request) {
+    const auto waiting = wait_for_answer(options_, patience_for(request));
     return client_.text(request, patience_for(request));
 }
 
 Result<json::Value> Session::document(const control::Request& request) {
+    const auto waiting = wait_for_answer(options_, patience_for(request));
     return client_.document(request, patience_for(request));
 }
 
@@ -118,9 +128,10 @@ Result<TeamState> Session::state() {
 }
 
 Result<Sample> Session::sample() {
+    const auto waiting = waits().usual("measures what the ports send", sample_time);
     auto before = TEAMO_TRY(state());
     const auto start = Clock::now();
-    std::this_thread::sleep_for(std::chrono::seconds(1));
+    std::this_thread::sleep_for(sample_time);
     auto after = TEAMO_TRY(state());
     const auto between = Clock::now() - start;
     auto rates = rates_between(before, after, between);

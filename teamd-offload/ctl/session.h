@@ -4,6 +4,7 @@
 #include "control/client.h"
 #include "control/refused_teams.h"
 #include "ctl/report/state.h"
+#include "ctl/waits.h"
 #include "kernel/files/process_files.h"
 #include "json/value.h"
 
@@ -25,6 +26,7 @@ struct Options {
     std::optional<std::string> measure;            ///< a port to measure whatever its load is
     bool usock = false, dbus = false, zmq = false; ///< the forced interface
     std::vector<std::string> words;                ///< team device, command, arguments
+    Waits* waits = nullptr;                        ///< of main(): each command has it
 };
 
 /// Writes to stdout. If the disk is full, fmt::print() throws; main() checks the stream's error instead.
@@ -36,6 +38,10 @@ void print(const Options& options, const json::Value& document);
 
 /// The own name of a device, by this or by an alternative name. ENODEV: no such device.
 Result<std::string> device_name(std::string_view given);
+
+/// How long a daemon may take for an answer: TEAMOCTL_TIMEOUT, for machines where the kernel's lock of all
+/// devices is held for seconds, such as by the end of many network namespaces.
+std::chrono::seconds usual_patience();
 
 /// The teams with a daemon, by the sockets of /run/teamd; sorted.
 Result<std::vector<std::string>> running_teams();
@@ -57,6 +63,7 @@ public:
 
     const std::string& team() const { return team_; }
     const Options& options() const { return options_; }
+    Waits& waits() const { return *options_.waits; }
 
     /// The payload of the reply. A refusal is an Error with the daemon's reason, without team and command:
     /// main() adds them to every error.
@@ -89,6 +96,7 @@ using Answers = std::vector<std::pair<std::string, Result<Value>>>;
 template <class Value>
 Result<Answers<Value>> ask_all_teams(const Options& options, Result<Value> (*ask)(Session&)) {
     raise_descriptor_limit(); // a dozen for each team
+    const auto waiting = options.waits->slow("waits for the daemons of all teams", usual_patience());
     const auto answer_of = [&options, ask](const std::string& team) -> Result<Value> {
         auto session = TEAMO_TRY(Session::open(team, options));
         return within(team, ask(session));

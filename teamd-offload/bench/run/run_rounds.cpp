@@ -3,6 +3,7 @@
 
 #include "bench/summary.h"
 #include "kernel/files/process_files.h"
+#include "text/progress.h"
 
 #include <unistd.h>
 
@@ -21,34 +22,29 @@ constexpr std::size_t bar_width = 20;
 std::string time_left(const Steps& done, const Steps& left, Clock::duration passed) {
     if (done.count == 0) return "";
     const auto beyond = std::max<Clock::duration>(passed - done.time, Clock::duration(0)) / done.count;
-    const auto seconds =
-        std::chrono::duration_cast<std::chrono::seconds>(left.time + beyond * left.count).count();
-    return fmt::format("  {}:{:02} left", seconds / 60, seconds % 60);
+    return "  " + teamo::time_left(left.time + beyond * left.count);
 }
 
-/// On a terminal a bar that is drawn again, else a line for each step; to standard error.
+void write_progress(const std::string& text) {
+    std::fputs(text.c_str(), stderr);
+    std::fflush(stderr);
+}
+
+/// To standard error.
 class Progress {
 public:
     Progress() = default;
     Progress(const Progress&) = delete;
     Progress& operator=(const Progress&) = delete;
-    ~Progress() {
-        if (is_terminal_ && is_shown_) std::fputs("\r\033[K", stderr);
-    }
+    ~Progress() { write_progress(line_.erase()); }
 
     /// The next step begins. It is one of those that are left.
     void next(const Steps& done, const Steps& left, std::string_view what) {
-        const auto line = progress_line(done, left, Clock::now() - start_, what);
-        is_shown_ = true;
-        // \r and "erase the rest of the line".
-        std::fputs(
-            fmt::format("{}{}{}", is_terminal_ ? "\r" : "", line, is_terminal_ ? "\033[K" : "\n").c_str(),
-            stderr);
-        std::fflush(stderr);
+        write_progress(line_.draw(progress_line(done, left, Clock::now() - start_, what)));
     }
 
 private:
-    bool is_terminal_ = ::isatty(STDERR_FILENO) != 0, is_shown_ = false;
+    ProgressLine line_{::isatty(STDERR_FILENO) != 0};
     Clock::time_point start_ = Clock::now();
 };
 

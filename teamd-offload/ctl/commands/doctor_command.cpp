@@ -123,18 +123,25 @@ Result<TrialReading> read(Session& session, const std::string& name) {
     return TrialReading{port->counters, TEAMO_TRY(read_cpus())};
 }
 
+constexpr std::chrono::milliseconds settle_time{200}; ///< until packets on their way have left
+constexpr std::chrono::seconds round_time{1};
+
 Result<Round> measure_round(Session& session, const std::string& port, TrialState tso) {
     TEAMO_TRY(session.call(control::OffloadTry{port, tso}));
-    std::this_thread::sleep_for(std::chrono::milliseconds(200)); // until packets on their way have left
+    std::this_thread::sleep_for(settle_time);
     const auto before = TEAMO_TRY(read(session, port));
-    std::this_thread::sleep_for(std::chrono::seconds(1));
+    std::this_thread::sleep_for(round_time);
     const auto after = TEAMO_TRY(read(session, port));
     return round_of(payload_between(before.counters, after.counters), before.cpu, after.cpu);
 }
 
 Result<> measure_rounds(Session& session, Trial& trial) {
+    const auto what = fmt::format("measures {} with TSO and without", trial.port);
+    auto waiting = session.waits().usual(what, 2 * trial_pairs * (settle_time + round_time));
     trial.pairs.resize(trial_pairs);
-    for (auto& pair : trial.pairs) {
+    for (std::size_t number = 0; number < trial_pairs; ++number) {
+        auto& pair = trial.pairs[number];
+        waiting.detail(fmt::format("{}, {} of {}", what, number + 1, trial_pairs));
         pair.with = TEAMO_TRY(measure_round(session, trial.port, TrialState::on));
         pair.without = TEAMO_TRY(measure_round(session, trial.port, TrialState::off));
     }
@@ -192,6 +199,11 @@ Finding silence_of(const std::string& team, std::string text,
     return {Severity::error, team, std::move(text), std::move(fix)};
 }
 
+Result<Answers<Findings>> findings_of_all_teams(const Options& options) {
+    const auto waiting = options.waits->usual("measures what all teams send", usual_patience());
+    return ask_all_teams(options, findings_of);
+}
+
 } // namespace
 
 CommandResult doctor(Session& session, Arguments) {
@@ -205,7 +217,7 @@ CommandResult doctor(Session& session, Arguments) {
 CommandResult doctor_of_all_teams(const Options& options, Arguments) {
     std::vector<FindingsOfTeam> teams;
     json::Array documents;
-    auto answers = TEAMO_TRY(ask_all_teams(options, findings_of));
+    auto answers = TEAMO_TRY(findings_of_all_teams(options));
     const auto refused = TEAMO_TRY(refused_teams());
     for (auto& [team, findings] : answers) {
         teams.push_back(

@@ -33,6 +33,8 @@ Result<> add_costs(Session& session, OffloadReport& report) {
         const auto mtu = mtu_of(links, report.state, port.name);
         const auto [cost, fresh] = costs.try_emplace(segmentation_of(port, mtu));
         if (fresh) {
+            const auto waiting = session.waits().usual("measures what the software's segmentation costs",
+                                                       std::chrono::seconds(5));
             if (const auto measured = measure_segmentation(cost->first))
                 cost->second = *measured;
             else

@@ -5,15 +5,13 @@
 #include "ctl/commands.h"
 #include "ctl/report/drain_forecast.h"
 
-#include <unistd.h>
-
 #include <thread>
 
 namespace teamo::ctl {
 namespace {
 
 constexpr std::chrono::milliseconds pause{100};
-constexpr std::chrono::seconds usual_patience{60}; ///< a slow partner of LACP repeats itself after 30
+constexpr std::chrono::seconds drain_patience{60}; ///< a slow partner of LACP repeats itself after 30
 
 std::string_view words_for(DrainPhase phase) {
     switch (phase) {
@@ -34,26 +32,14 @@ Result<DrainStatus> read_drain(Session& session, const std::string& name) {
     return port->drain;
 }
 
-void tell(const std::string& port, DrainPhase phase) {
-    if (::isatty(STDERR_FILENO) != 0 && phase != DrainPhase::drained)
-        warn(fmt::format("{}: {}", port, words_for(phase)));
-}
-
-} // namespace
-
-CommandResult port_drain(Session& session, Arguments arguments) {
-    const auto name = device_name(arguments[0]).value_or(arguments[0]);
-    TEAMO_TRY(session.call(control::DrainPort{.port = name, .forced = session.options().force}));
-    const auto patience = session.options().timeout.value_or(usual_patience);
+Result<> await_drained(Session& session, const std::string& name) {
+    const auto patience = session.options().timeout.value_or(drain_patience);
     const auto until = Clock::now() + patience;
-    auto told = DrainPhase::none;
+    auto waiting = session.waits().usual("waits until the port can be unplugged", patience);
     for (;;) {
         const auto drain = TEAMO_TRY(read_drain(session, name));
-        if (std::exchange(told, drain.phase) != drain.phase) tell(name, drain.phase);
-        if (drain.phase == DrainPhase::drained) {
-            put(fmt::format("{} can be unplugged\n", name));
-            return {};
-        }
+        waiting.detail(std::string(words_for(drain.phase)));
+        if (drain.phase == DrainPhase::drained) return {};
         if (Clock::now() >= until)
             return fail(
                 ETIMEDOUT,
@@ -62,6 +48,16 @@ CommandResult port_drain(Session& session, Arguments arguments) {
                             patience.count(), text_of(drain), session.team(), name));
         std::this_thread::sleep_for(pause);
     }
+}
+
+} // namespace
+
+CommandResult port_drain(Session& session, Arguments arguments) {
+    const auto name = device_name(arguments[0]).value_or(arguments[0]);
+    TEAMO_TRY(session.call(control::DrainPort{.port = name, .forced = session.options().force}));
+    TEAMO_TRY(await_drained(session, name));
+    put(fmt::format("{} can be unplugged\n", name));
+    return {};
 }
 
 CommandResult port_drain_dry_run(Session& session, Arguments arguments) {

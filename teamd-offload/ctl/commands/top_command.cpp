@@ -137,17 +137,30 @@ CommandResult show_live(const Read& read, const Text& text, std::string_view key
     return {};
 }
 
+/// A second apart.
+template <class One>
+struct TwoReadings {
+    One earlier, later;
+};
+
+template <class Read, class One = typename std::invoke_result_t<Read>::value_type>
+Result<TwoReadings<One>> read_twice(Waits& waits, const Read& read) {
+    const auto waiting = waits.usual("measures for a second", 1s);
+    const auto start = std::chrono::steady_clock::now();
+    auto earlier = TEAMO_TRY(read());
+    std::this_thread::sleep_until(start + 1s);
+    auto later = TEAMO_TRY(read());
+    return TwoReadings<One>{std::move(earlier), std::move(later)};
+}
+
 template <class Read, class Text>
 CommandResult show(const Options& options, const Read& read, const Text& text,
                    std::string_view keys = keys_line, TopView view = {}) {
     if (!options.once && ::isatty(STDOUT_FILENO) == 1 && ::isatty(STDIN_FILENO) == 1)
         return show_live(read, text, keys, view);
-    const auto start = std::chrono::steady_clock::now();
-    const auto earlier = TEAMO_TRY(read());
-    std::this_thread::sleep_until(start + 1s);
-    const auto later = TEAMO_TRY(read());
+    const auto readings = TEAMO_TRY(read_twice(*options.waits, read));
     view.columns = view.rows = 1000;
-    put(text(earlier, later, view));
+    put(text(readings.earlier, readings.later, view));
     return {};
 }
 
@@ -161,9 +174,10 @@ Result<TeamReadings> read_all_teams(const Options& options) {
 } // namespace
 
 CommandResult stats_live(Session& session, Arguments) {
-    const auto earlier = TEAMO_TRY(read_team_and_cpus(session));
-    std::this_thread::sleep_until(earlier.at + 1s);
-    const auto figures = live_figures(earlier, TEAMO_TRY(read_team_and_cpus(session)));
+    const auto readings =
+        TEAMO_TRY(read_twice(session.waits(), [&session] { return read_team_and_cpus(session); }));
+    const auto& earlier = readings.earlier;
+    const auto figures = live_figures(earlier, readings.later);
     session.print(live_json(earlier.state.name, figures), live_text(earlier.state.name, figures));
     return {};
 }

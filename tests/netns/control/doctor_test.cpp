@@ -65,7 +65,7 @@ TEST(Doctor, reports_a_pulled_cable_and_lost_tso) {
     ASSERT_TRUE(team.await_link("eth2", false));
     const auto said = ask(team, "doctor");
     EXPECT_EQ(1, said.status);
-    EXPECT_EQ("", said.err);
+    EXPECT_EQ("team0: doctor: measures what the ports send, at most 1 s\n", said.err);
     EXPECT_EQ("warning: eth2: has no link: check the cable and the port of the switch\n"
               "    ethtool eth2\n"
               "warning: eth3: TSO is off: the CPU segments what leaves by it\n"
