@@ -75,6 +75,8 @@ Result<std::optional<CommandLine>> find_teamless(Arguments words);
 
 /// A team that does not answer is named on standard error.
 CommandAlone metrics_of_all_teams, doctor_of_all_teams, top_of_all_teams, import_bond, import_teamd, bench;
+/// Without arguments: what is on this machine.
+CommandAlone overview;
 
 // `teamoctl --help` and `teamoctl help COMMAND`. man/teamoctl.8 has more, but need not be installed.
 

@@ -95,7 +95,9 @@ std::string help_text(std::string_view program) {
                        "Each word of a command of a team may be abbreviated, except \"bench\". The\n"
                        "commands without a team must be written in full.\n"
                        "More on one command, without a team:\n"
-                       "    {0} help COMMAND\n",
+                       "    {0} help COMMAND\n"
+                       "What is on this machine, and how to start:\n"
+                       "    {0}\n",
                        program, table_of_commands(""), table_of_commands("", /*alone=*/true));
 }
 

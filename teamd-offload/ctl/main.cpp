@@ -180,6 +180,12 @@ ExitStatus run(int argc, char** argv) {
     if (!options) return print_usage(options.error(), program);
     if (options->help)
         return print_help(help_for(program, {argv + 1, static_cast<std::size_t>(argc - 1)}), program);
+    if (argc == 1) {
+        Waits waits{std::string(program)};
+        auto alone = *options;
+        alone.waits = &waits;
+        return end(overview(alone, {}), program);
+    }
     if (options->words.empty()) {
         std::fputs(("No team device specified.\n" + help_text(program)).c_str(), stderr); // as teamdctl
         return ExitStatus::bad_usage;

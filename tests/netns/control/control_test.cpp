@@ -231,7 +231,7 @@ TEST(Teamoctl, names_a_missing_team) {
 
 TEST(Teamoctl, exits_with_2_on_bad_usage) {
     const Running running;
-    EXPECT_EQ(2, run({.argv = {teamoctl_program()}}).status);
+    EXPECT_EQ(2, run({.argv = {teamoctl_program(), "-v"}}).status);
     EXPECT_EQ(2, running.team.teamoctl({"fly"}).status);
     const auto misused = running.team.teamoctl({"balance", "move", "300", "eth1"});
     EXPECT_EQ(2, misused.status);

@@ -96,8 +96,9 @@ TEST(Waits, for_a_slow_daemon_are_said) {
     bring_up(wires, team);
     team.signal(SIGSTOP);
     std::vector<Process> asking;
-    for (const auto& words : {Words{"team0", "state"},
-                              Words{"team0", "port", "config", "update", "eth1", "{}"}, Words{"metrics"}}) {
+    for (const auto& words :
+         {Words{"team0", "state"}, Words{"team0", "port", "config", "update", "eth1", "{}"}, Words{"metrics"},
+          Words{}}) {
         Words argv{teamoctl_program()};
         argv.insert(argv.end(), words.begin(), words.end());
         asking.push_back(Process::start({.argv = argv, .environment = {"TEAMOCTL_TIMEOUT=60"}}));
