@@ -3,6 +3,7 @@
 // The examples in conf/ start as they are, with the datapath that each names.
 //
 // lab: Examples.* by team, 15 s, long
+// lab: Examples.steer_* by bond on newest, 5 s
 #include "netns/configs.h"
 #include "netns/team_driver.h"
 #include "support/daemon/lacp_partner.h"
@@ -31,7 +32,7 @@ int start_examples(const Cabling& wires, bool by_lacp) {
         const auto text = read_example(example.path());
         rapidjson::Document document;
         if (document.Parse(text.c_str()).HasParseError()) throw std::runtime_error("no JSON: " + text);
-        if (document.HasMember("attach")) continue; // a bond of another program (attach_test.cpp)
+        if (document.HasMember("attach")) continue; // a bond of another program: below
         const std::string_view runner = document["runner"]["name"].GetString();
         if ((runner == "lacp") != by_lacp) continue;
         SCOPED_TRACE(example.path().filename());
@@ -44,8 +45,14 @@ int start_examples(const Cabling& wires, bool by_lacp) {
             if (runner == "activebackup") continue; // one port carries
             EXPECT_TRUE(team.await_item(fmt::format("ports.{}.datapath.transmits", name), "true"));
         }
-        wires.address();
+        // The machines that slb is for are on a bridge.
+        const bool is_below = runner == "slb";
+        if (is_below)
+            wires.host().ip("link add br0 type bridge forward_delay 0\nlink set team0 master br0\n"
+                            "link set br0 up");
+        wires.address(is_below ? "br0" : "team0");
         EXPECT_TRUE(reaches(wires.host(), client_v4));
+        if (is_below) wires.host().ip("link del br0");
         EXPECT_EQ(0, team.stop());
     }
     return examples;
@@ -63,6 +70,22 @@ TEST(Examples, start_and_carry_with_a_partner) {
     const Partner partner(wires, {1, 2});
     partner.address();
     EXPECT_GT(start_examples(wires, true), 0);
+}
+
+TEST(Examples, steer_a_bond_that_is_there) {
+    const NoOptionsForAll options;
+    const Cabling wires(2, FarSide::lag_switch);
+    if (!kernel_has_driver("bond")) GTEST_SKIP() << "this kernel has no bonding";
+    wires.host().ip("link add bond0 type bond mode balance-xor miimon 20\nlink set eth1 master bond0\n"
+                    "link set eth2 master bond0\nlink set bond0 up");
+    TeamUnderTest team(read_example(TEAMO_SOURCE_DIR "/conf/bond.json"), {}, "bond0");
+    for (const auto* port : {"eth1", "eth2"})
+        EXPECT_TRUE(team.await_item(fmt::format("ports.{}.datapath.transmits", port), "true"));
+    EXPECT_TRUE(team.await_item("attached.steered", "true"));
+    wires.address("bond0");
+    EXPECT_TRUE(reaches(wires.host(), client_v4));
+    EXPECT_EQ(0, team.stop());
+    EXPECT_TRUE(exists(wires.host(), "bond0"));
 }
 
 } // namespace

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The examples in conf/ show every key that teamd does not have.
+// The examples in conf/ show every key that teamd does not have, and are those of the manual.
 #include "config/keys.h"
 #include "support.h"
+
+#include <gmock/gmock.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -69,6 +71,35 @@ TEST(Examples, show_every_key_that_teamd_does_not_have) {
         if (is_teamd_key(key.path)) continue;
         EXPECT_TRUE(shown.contains(key.path)) << "no file in conf/ has " << key.path;
     }
+}
+
+std::string text_of_file(const std::string& path) {
+    std::stringstream text;
+    text << std::ifstream(path).rdbuf();
+    return text.str();
+}
+
+/// What teamd-offload(8) shows after ".Pa NAME.json :".
+std::vector<std::pair<std::string, std::string>> examples_of_manual() {
+    std::vector<std::pair<std::string, std::string>> examples;
+    std::istringstream page(text_of_file(TEAMO_SOURCE_DIR "/man/teamd-offload.8"));
+    for (std::string line, title; std::getline(page, line); title = line) {
+        if (line != ".Bd -literal -offset indent" || !title.ends_with(".json :")) continue;
+        examples.emplace_back(title.substr(4, title.size() - 6), "");
+        while (std::getline(page, line) && line != ".Ed")
+            examples.back().second += line + "\n";
+    }
+    return examples;
+}
+
+TEST(Examples, of_the_manual_are_files) {
+    std::vector<std::string> names;
+    for (const auto& [name, text] : examples_of_manual()) {
+        names.push_back(name);
+        EXPECT_EQ(text_of_file(TEAMO_SOURCE_DIR "/conf/" + name), text) << name;
+    }
+    EXPECT_THAT(names, testing::ElementsAre("mac-hash.json", "lacp.json", "bond.json", "activebackup.json",
+                                            "slb.json", "storage.json", "router.json"));
 }
 
 } // namespace
