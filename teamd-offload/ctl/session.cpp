@@ -7,6 +7,8 @@
 #include "kernel/netlink/links.h"
 #include "json/write.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -21,8 +23,11 @@ constexpr std::chrono::seconds sample_time{1};
 /// The daemon of a team is known by the device's own name.
 Result<std::string> team_name(const std::string& given) {
     auto name = device_name(given);
-    if (!name && name.error().number == ENODEV)
-        return fail(ENODEV, fmt::format("Device \"{}\" does not exist", given));
+    if (!name && name.error().number == ENODEV) {
+        const bool runs = ::access(fmt::format("/run/teamd/{}.sock", given).c_str(), F_OK) == 0;
+        return fail(ENODEV, fmt::format("Device \"{}\" does not exist{}", given,
+                                        runs ? fmt::format("; {}", without_device) : std::string()));
+    }
     return name;
 }
 

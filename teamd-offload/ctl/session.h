@@ -36,6 +36,10 @@ void warn(std::string_view line);
 /// Prints as teamdctl does: sorted, indented by 4 or with -o in one line.
 void print(const Options& options, const json::Value& document);
 
+/// What a daemon does whose device is not there.
+inline constexpr std::string_view without_device =
+    "its daemon waits for a bond of that name, or is in another network namespace";
+
 /// The own name of a device, by this or by an alternative name. ENODEV: no such device.
 Result<std::string> device_name(std::string_view given);
 

@@ -24,9 +24,11 @@ bool has_unit() {
 
 constexpr std::string_view who_may_ask = "only root and the group teamd-offload may ask";
 
-/// Errors begin with the team.
-std::string without_name(const std::string& text, const std::string& team) {
-    return text.starts_with(team + ": ") ? text.substr(team.size() + 2) : text;
+std::string text_of(const Error& error, const std::string& team) {
+    if (error.number == EACCES) return "runs; " + std::string(who_may_ask);
+    if (error.number == ENODEV) return std::string(without_device);
+    const auto name = team + ": "; // errors begin with it
+    return error.text.starts_with(name) ? error.text.substr(name.size()) : error.text;
 }
 
 void add_teams(const Options& options, Overview& machine) {
@@ -40,8 +42,7 @@ void add_teams(const Options& options, Overview& machine) {
         if (state)
             seen.state = std::move(*state);
         else
-            seen.why = state.error().number == EACCES ? "runs; " + std::string(who_may_ask)
-                                                      : without_name(state.error().text, team);
+            seen.why = text_of(state.error(), team);
         machine.teams.push_back(std::move(seen));
     }
 }

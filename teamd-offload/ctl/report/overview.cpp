@@ -44,13 +44,16 @@ std::string work_of(const TeamState& state) {
     return text;
 }
 
-DeviceRow row_of(const SeenTeam& team) {
+DeviceRow row_of(const Overview& machine, const SeenTeam& team) {
     if (!team.state) return {team.name, "team", team.why};
     const auto& state = *team.state;
     auto what =
         state.attached ? fmt::format("bond {}", state.attached->mode) : fmt::format("team {}", state.runner);
     if (state.link.speed && state.link.up) what += fmt::format(", {} Mbit/s", *state.link.speed);
-    return {team.name, std::move(what), "runs: " + work_of(state)};
+    auto work = "runs: " + work_of(state);
+    if (const auto* link = find_team(machine.links, team.name); link != nullptr && !link->is_up())
+        work += fmt::format("; it is set down: ip link set {} up", link->name);
+    return {team.name, std::move(what), std::move(work)};
 }
 
 // ---- devices of other programs, and what the daemon would bring ----------------------------------
@@ -143,7 +146,7 @@ std::string not_free(const Overview& machine) {
 std::vector<DeviceRow> rows_of(const Overview& machine) {
     std::vector<DeviceRow> rows;
     for (const auto& team : machine.teams)
-        rows.push_back(row_of(team));
+        rows.push_back(row_of(machine, team));
     for (const auto& [index, link] : machine.links) {
         if (auto silent = row_of_silent_team(machine, link))
             rows.push_back(std::move(*silent));
@@ -206,8 +209,9 @@ std::string start_text(const Overview& machine) {
     if (const auto* bond = bond_to_steer(machine))
         return fmt::format("Start, as root ({} keeps its mode, slaves and addresses):\n  {}\n", bond->name,
                            command);
-    return fmt::format("Start, for example, as root (one port, and one that takes over; any switch):\n  {}\n",
-                       command);
+    return fmt::format(
+        "Start, for example, as root, until the next boot (a port and its standby, at any switch):\n  {}\n",
+        command);
 }
 
 } // namespace

@@ -64,5 +64,13 @@ TEST(Overview, offers_a_command_that_starts_a_team) {
     EXPECT_THAT(overview(), StartsWith("No team runs on this machine.\n"));
 }
 
+TEST(Overview, names_a_daemon_that_waits_for_its_device) {
+    const auto daemon = Process::start({.argv = daemon_command({"-t", "bond0", "--attach"})});
+    ASSERT_TRUE(eventually("it listens", [] { return std::filesystem::exists("/run/teamd/bond0.sock"); }));
+    EXPECT_THAT(overview(), StartsWith("bond0  team  its daemon waits for a bond of that name"));
+    EXPECT_THAT(run({.argv = {teamoctl_program(), "bond0", "state"}}).err,
+                StartsWith("Device \"bond0\" does not exist; its daemon waits for a bond of that name"));
+}
+
 } // namespace
 } // namespace teamo::test

@@ -71,7 +71,7 @@ TEST(Overview, offers_a_team_of_two_free_ports) {
               "eth3  link, 1000 Mbit/s  free\n"
               "eth1  set down           free\n"
               "Not free: eth0 (has an address)\n"
-              "Start, for example, as root (one port, and one that takes over; any switch):\n"
+              "Start, for example, as root, until the next boot (a port and its standby, at any switch):\n"
               "  teamd-offload -d -c '{\"device\": \"team0\", \"runner\": {\"name\": \"activebackup\"}, "
               "\"ports\": {\"eth2\": {}, \"eth3\": {}}}'\n"
               "More: man teamd-offload (EXAMPLES), teamoctl --help\n");
@@ -133,6 +133,15 @@ TEST(Overview, shows_the_teams_that_run) {
                                  "team0  team loadbalance  runs: 3 of 4 ports carry\n"
                                  "team7  team              does not run: a bad file\n"),
                       HasSubstr("\nMore: teamoctl bond0 state,"), Not(HasSubstr("Start"))));
+}
+
+TEST(Overview, says_that_a_team_is_set_down) {
+    auto team = device(9, "team0", "veth");
+    team.altnames = {"teamo-team-team0"};
+    team.flags = 0;
+    auto machine = machine_with({team});
+    machine.teams = {{.name = "team0", .state = good_team()}};
+    EXPECT_THAT(overview_text(machine), HasSubstr("carry; it is set down: ip link set team0 up\n"));
 }
 
 TEST(Overview, does_not_call_a_team_absent_that_it_may_not_ask) {
