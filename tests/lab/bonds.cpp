@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <regex>
+#include <utility>
 #include <vector>
 
 namespace teamo::test {
@@ -20,7 +21,12 @@ std::string without_timers(const std::string& settings) {
 
 } // namespace
 
-Bonded::Bonded(const std::string& mode, const std::string& policy) : mode_(mode), policy_(policy) {
+std::string policy_of(const std::string& bond) {
+    return in_guest(fmt::format(
+        "ip -d link show {} | grep -o 'xmit_hash_policy [^ ]*' | cut -d' ' -f2 | tr -d '\\n'", bond));
+}
+
+Bonded::Bonded(std::string mode, std::string policy) : mode_(std::move(mode)), policy_(std::move(policy)) {
     for (unsigned number = 0; number < slaves; ++number)
         in_guest(fmt::format("ip link add p{0} type veth peer name f{0} netns {1}", number, far_.path()));
     make();

@@ -15,12 +15,18 @@ constexpr const char* far_address = "10.5.0.2";
 constexpr const char* near_in_vlan = "10.7.0.1"; ///< of BackedUp
 constexpr const char* far_in_vlan = "10.7.0.2";
 
+/// The configuration of a daemon that attaches to bond0.
+inline const std::string attach = R"({"device": "bond0", "attach": true})";
+/// Its xmit_hash_policy.
+std::string policy_of(const std::string& bond);
+inline std::string policy() { return policy_of("bond0"); }
+
 /// bond0 over p0 to p3, and the same at the far end, with a VLAN on both and a bridge on the near one.
 class Bonded {
 public:
     static constexpr unsigned slaves = 4;
 
-    explicit Bonded(const std::string& mode, const std::string& policy = "layer2+3");
+    explicit Bonded(std::string mode, std::string policy = "layer2+3");
     Bonded(const Bonded&) = delete;
     Bonded& operator=(const Bonded&) = delete;
     ~Bonded();
