@@ -21,6 +21,14 @@ constexpr std::string_view ending = ".json";
 
 std::string path_of(std::string_view team) { return fmt::format("{}/{}{}", journal_directory, team, ending); }
 
+/// The teams that have a journal, also one that counts elsewhere.
+std::vector<std::string> teams_with_journal() {
+    std::vector<std::string> teams;
+    for (const std::string_view name : sysfs::names_in(std::string(journal_directory)))
+        if (name.ends_with(ending)) teams.emplace_back(name.substr(0, name.size() - ending.size()));
+    return teams;
+}
+
 constexpr auto feature_fields = [](auto field, auto& port) {
     field("features", port.features);
     field("trial", port.trial);
@@ -155,6 +163,7 @@ constexpr auto journal_fields = [](auto field, auto& journal) {
     field.write_only("version", journal_version);
     field("network_namespace", journal.network_namespace);
     field("making", journal.making);
+    field("attached", journal.attached);
     field("team", journal.team);
     field("inner", journal.inner);
     field("active", journal.active);
@@ -215,12 +224,26 @@ Result<> write_journal(std::string_view team, const Journal& journal) {
 
 void remove_journal(std::string_view team) { remove_file(path_of(team)); }
 
+Result<> rename_journal(std::string_view from, std::string_view to) {
+    const auto path = path_of(from);
+    if (std::rename(path.c_str(), path_of(to).c_str()) < 0) return fail_errno(errno, path);
+    return {};
+}
+
+std::map<std::string, IfIndex> read_attached(const std::function<bool(std::string_view team)>& skip) {
+    std::map<std::string, IfIndex> attached;
+    for (const auto& team : teams_with_journal()) {
+        if (skip(team)) continue;
+        const auto journal = read_journal(team).value_or(std::nullopt);
+        if (journal && journal->attached) attached.emplace(team, journal->team);
+    }
+    return attached;
+}
+
 std::map<std::string, BoundWorkers> read_workers_of_others(std::string_view team,
                                                            const std::function<bool(IfIndex)>& is_there) {
     std::map<std::string, BoundWorkers> others;
-    for (const std::string_view name : sysfs::names_in(std::string(journal_directory))) {
-        if (!name.ends_with(ending)) continue;
-        const auto other = name.substr(0, name.size() - ending.size());
+    for (const auto& other : teams_with_journal()) {
         if (other == team) continue;
         const auto content = read_file(path_of(other), longest_journal);
         auto journal = content ? parse_journal(*content) : Result<Journal>(tl::unexpected(content.error()));

@@ -72,6 +72,7 @@ struct PortBefore {
 struct Journal {
     std::uint64_t network_namespace = 0; ///< its inode; ifindexes are valid only in this namespace
     bool making = false;                 ///< the team's device is being created: one without a mark is ours
+    bool attached = false;               ///< the device is a bond of others
     IfIndex team, inner;
     std::optional<IfIndex> active;           ///< activebackup's port
     bool active_by_hand = false;             ///< made active by command
@@ -98,6 +99,11 @@ inline constexpr std::string_view journal_directory = "/run/teamd-offload";
 /// None if the team has no journal for this network namespace. EBADMSG: it is malformed, also in one entry.
 Result<std::optional<Journal>> read_journal(std::string_view team);
 Result<> write_journal(std::string_view team, const Journal& journal);
+/// Gives a team the journal of another one.
+Result<> rename_journal(std::string_view from, std::string_view to);
+/// The bonds of others to which daemons of this network namespace are, or were, attached, by their names
+/// then; without those that `skip` tells. Journals that cannot be read are left out.
+std::map<std::string, IfIndex> read_attached(const std::function<bool(std::string_view team)>& skip);
 void remove_journal(std::string_view team);
 /// What the other teams of this machine have bound, by team, also those of other network namespaces and those
 /// whose daemon is away. `is_there`: whether a device of this network namespace exists; a team without its

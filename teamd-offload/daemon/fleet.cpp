@@ -84,7 +84,10 @@ Result<> Fleet::read_folder() {
         entry.not_before = {};
         entry.failure.clear();
     }
-    if (bonds_) follow_bonds();
+    if (bonds_) {
+        find_left_bonds();
+        follow_bonds();
+    }
     soon_->soon();
     return {};
 }
@@ -97,6 +100,15 @@ Result<bool> Fleet::is_for_all() const {
     return is_for_all_bonds(TEAMO_TRY(text), path);
 }
 
+/// Nothing waits for a bond that went after its daemon was killed, but its slaves must be as they were. One
+/// with another name now is continued under that name (TeamRun::attach).
+void Fleet::find_left_bonds() {
+    const auto has_entry = [this](std::string_view team) { return teams_.contains(std::string(team)); };
+    for (const auto& [name, bond] : read_attached(has_entry))
+        if (find_link(bonds_->links(), bond) == nullptr && !running_by(usual_pid_path(name)))
+            teams_.try_emplace(name, name, options_.log_output).first->second.left = true;
+}
+
 /// Each bond that another program has made and that has no file of its own.
 void Fleet::follow_bonds() {
     bonds_->take_removed();
@@ -107,7 +119,8 @@ void Fleet::follow_bonds() {
     for (const auto& name : found)
         changed = teams_.try_emplace(name, name, options_.log_output).second || changed;
     for (auto& [name, entry] : teams_) {
-        const bool gone = !entry.has_file && !found.contains(name);
+        if (entry.has_file || found.contains(name)) entry.left = false;
+        const bool gone = !entry.has_file && !entry.left && !found.contains(name);
         changed = changed || gone != entry.gone;
         if (gone != entry.gone) entry.due = true;
         entry.gone = gone;
@@ -166,6 +179,7 @@ void Fleet::tend(const std::string& name, Entry& entry) {
     }
     if (entry.gone) return;
     if (entry.run) return entry.run->reload();
+    if (entry.left) return put_back(name, entry);
     const auto started = start(name, entry);
     entry.tried = started || !is_passing(started.error());
     if (started) {
@@ -178,6 +192,22 @@ void Fleet::tend(const std::string& name, Entry& entry) {
                   error.number == EINVAL ? message_id::config_refused : message_id::none);
     // What does not pass by itself waits for a reload.
     if (entry.elsewhere || is_passing(error)) try_again_later(entry);
+}
+
+/// There is no bond: the team ends as soon as it has begun.
+void Fleet::put_back(const std::string& name, Entry& entry) {
+    const auto started = start(name, entry);
+    if (started) {
+        entry.run->stop(/*restarts=*/false, /*well=*/true);
+        entry.run.reset();
+    } else if (entry.elsewhere || is_passing(started.error())) {
+        return try_again_later(entry);
+    } else {
+        entry.log(Level::error, started.error().text);
+    }
+    entry.left = false;
+    entry.due = true; // it may be back
+    follow_bonds();
 }
 
 /// Another daemon has the team; by the lock it knows, when it ends, that the team goes on here. An error: it

@@ -43,6 +43,7 @@ private:
         bool due = true;                ///< to be started, or to be changed
         bool has_file = false;          ///< of its own; otherwise it is a bond that attach.conf is for
         bool gone = false;              ///< has no file any more
+        bool left = false;              ///< a bond that went after its daemon was killed: to be started once
         bool ended = false;             ///< to be started again
         bool elsewhere = false;         ///< another daemon has it
         bool wanted = false;            ///< another daemon asks for it
@@ -58,6 +59,7 @@ private:
         : options_(std::move(options)), log_(log), loop_(loop), changed_(std::move(changed)) {}
     void step();
     void tend(const std::string& name, Entry& entry);
+    void put_back(const std::string& name, Entry& entry);
     Result<> start(const std::string& name, Entry& entry);
     Result<> read_folder();
     std::string path_of(std::string_view name) const;
@@ -65,6 +67,7 @@ private:
     std::string file_of(const std::string& name, const Entry& entry) const;
     Result<bool> is_for_all() const;
     void follow_bonds();
+    void find_left_bonds();
     Result<> await_turn(const std::string& name, Entry& entry);
     void try_again_later(Entry& entry);
     void continue_waiting();

@@ -103,6 +103,26 @@ Result<> TeamRun::open_team() {
     return {};
 }
 
+/// A bond that got its name after its daemon was killed: what it was like is in the journal of the former
+/// name. While a daemon runs for that name, it is that daemon's.
+void TeamRun::take_journal_of_former_name(const Link& bond) {
+    const auto& links = awaiting_->links();
+    const auto is_there = [&](std::string_view team) {
+        return find_named(links, std::string(team)) != nullptr;
+    };
+    for (const auto& [former, device] : read_attached(is_there)) {
+        if (device != bond.index) continue;
+        const auto lock = PidFile::take(usual_pid_path(former), std::chrono::milliseconds{0});
+        if (!lock) continue;
+        if (const auto taken = rename_journal(former, configuration_.team.device); !taken)
+            log_(Level::warning, taken.error().text);
+        else
+            log_(Level::notice,
+                 fmt::format("bond {} was {} to an earlier daemon; continues what that has begun", bond.name,
+                             former));
+    }
+}
+
 /// As soon as there is a bond of that name.
 Result<> TeamRun::attach() {
     if (!awaiting_) {
@@ -111,8 +131,13 @@ Result<> TeamRun::attach() {
         awaiting_->listen();
     }
     awaiting_->take_removed(); // which one it was does not matter
-    if (find_named(awaiting_->links(), configuration_.team.device) == nullptr) return {};
+    const auto* bond = find_named(awaiting_->links(), configuration_.team.device);
+    const auto journal = read_journal(configuration_.team.device);
+    const bool is_left = options_.ends_former && (!journal || (*journal && (*journal)->attached));
+    if (bond == nullptr && !is_left) return {};
+    if (journal && !*journal) take_journal_of_former_name(*bond);
     auto opened = open_team();
+    options_.ends_former = false;
     if (opened) {
         awaiting_.reset();
         return opened;

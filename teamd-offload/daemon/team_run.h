@@ -76,6 +76,7 @@ private:
     Result<> open();
     Result<> open_team();
     Result<> attach();
+    void take_journal_of_former_name(const Link& bond);
     void follow_bond();
     Result<> replace_configuration(std::string_view text);
     Result<> serve();

@@ -27,6 +27,7 @@ struct Options {
     bool no_ports = false;        ///< do not add the configured ports
     bool attach = false;          ///< to a bond that another program made
     bool or_attach = false;       ///< the same if there is no configuration file
+    bool ends_former = true;      ///< not by command: the bond of a killed daemon may have gone, or its name
     bool all = false;             ///< the teams of all files in `folder`
     std::string folder = "/etc/teamd-offload";
     bool dbus = false, usock = true;

@@ -215,17 +215,32 @@ Result<> Team::adopt_device(const TeamDevice& device) {
     return {};
 }
 
+/// The bond of that name; or, if an earlier daemon was killed and its bond has another name now or is gone,
+/// that one: what it was like must come back, so the first pass ends the team as it ends a running one.
+Result<TeamDevice> Team::find_bond(const std::optional<Journal>& journal) {
+    auto named = context.datapath->find_device(context.links(), context.name(), false);
+    const bool has_name = named && *named;
+    if (context.options.ends_former && journal && journal->attached &&
+        !(has_name && (*named)->team == journal->team)) {
+        const auto* former = context.link(journal->team);
+        const bool is_renamed = former != nullptr && former->kind == bond_kind && !team_of_device(*former);
+        if (is_renamed || (former == nullptr && !has_name))
+            return TeamDevice{.team = journal->team, .inner = {}, .kind = bond_kind};
+    }
+    if (!TEAMO_TRY(named)) return fail(ENODEV, fmt::format("there is no bond {}", context.name()));
+    return **named;
+}
+
 /// As a guest of a bond that another program made. Its slaves are the ports; an earlier daemon's programs, if
 /// it was killed, carry until those of this one are there.
 Result<> Team::attach_to_bond() {
-    const auto device = TEAMO_TRY(context.datapath->find_device(context.links(), context.name(), false));
-    if (!device) return fail(ENODEV, fmt::format("there is no bond {}", context.name()));
-    context.device = *device;
     context.options.no_ports = true; // the bond's owner decides which
     auto journal = TEAMO_TRY(context.journal.read());
+    const auto device = TEAMO_TRY(find_bond(journal));
+    context.device = device;
     const bool is_known = journal.has_value();
     if (journal &&
-        journal->team != device->team) { // it was made again: only what its slaves were like is true
+        journal->team != device.team) { // it was made again: only what its slaves were like is true
         journal->bond_policy.reset();
         journal->active.reset();
         journal->active_by_hand = false;
@@ -233,6 +248,11 @@ Result<> Team::attach_to_bond() {
         journal->offloads.clear();
     }
     if (journal) context.journal.adopt(std::move(*journal));
+    context.journal.edit().attached = true;
+    if (context.team() == nullptr) {
+        ports.join_slaves(); // none is one any more
+        return {};
+    }
     note_device(context.journal.now().offloads);
     bond.begin();
     ports.join_slaves();

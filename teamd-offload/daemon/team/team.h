@@ -75,6 +75,7 @@ private:
     Result<> make_device();
     void note_device(const FeatureNames& kept);
     Result<> adopt_device(const TeamDevice& device);
+    Result<TeamDevice> find_bond(const std::optional<Journal>& journal);
     Result<> attach_to_bond();
     void remove_device(Clock::time_point until);
     void pass();

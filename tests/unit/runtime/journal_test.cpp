@@ -19,6 +19,7 @@ Journal sample() {
     journal.inner = IfIndex{11};
     journal.active = IfIndex{5};
     journal.active_by_hand = true;
+    journal.attached = true;
     journal.hwaddr = MacAddress{{2, 0, 0, 0, 0, 7}};
     for (std::size_t bucket = 0; bucket < bucket_count; ++bucket)
         journal.owners[bucket] = Slot{static_cast<std::uint8_t>(1 + bucket % 2)};
