@@ -110,10 +110,14 @@ Result<> DevicePrograms::apply(Key key, const Place& place, const HookStep& step
 /// Until the hook is as wanted. Another program may change it at the same time.
 Result<> DevicePrograms::settle(Key key, Place& place, bool may_move) {
     const auto wanted = wanted_of(place);
+    const bool only_removes =
+        std::ranges::none_of(wanted, [](const WantedProgram& one) { return bool{one.id}; });
     for (int count = 0; count < most_steps; ++count) {
         place.view = TEAMO_TRY(read(key));
         const auto step = next_step(place.view, wanted, may_move);
         if (!step) return {};
+        // Asked after the reading: what another team has attached before it is known to be its own.
+        if (only_removes && is_of_another_ && is_of_another_(key.first)) return {};
         if (auto done = apply(key, place, *step); !done && done.error().number != ESTALE) return done;
     }
     return fail(EAGAIN, "another program changes the BPF programs of this device all the time");

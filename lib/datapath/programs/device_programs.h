@@ -66,6 +66,11 @@ public:
 
     /// Called before clsact is made on a device, so that it can be noted; its failure ends the attempt.
     void set_note_clsact(std::function<Result<>(IfIndex)> note) { note_clsact_ = std::move(note); }
+    /// Tells that a device is another team's by now: that team has put its programs in the places of those
+    /// that were here, or will, so that detach() and detach_all() leave them.
+    void set_is_of_another(std::function<bool(IfIndex)> is_of_another) {
+        is_of_another_ = std::move(is_of_another);
+    }
 
     /// Puts the program on the device and keeps it there, in place of an earlier daemon's with that duty.
     /// EEXIST: the device has a qdisc "ingress" with filters, which has no egress hook.
@@ -122,6 +127,7 @@ private:
     NetlinkSocket socket_;
     ProgramNames& names_;
     std::function<Result<>(IfIndex)> note_clsact_;
+    std::function<bool(IfIndex)> is_of_another_;
     std::map<Key, Place> places_;
 };
 

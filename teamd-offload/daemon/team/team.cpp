@@ -77,6 +77,8 @@ Result<> Team::open() {
     context.request_pass = [this] { pass_soon_->soon(); };
     TEAMO_TRY(subsystems.make(context, [this] { return reconciler.lacp(); }));
     context.programs->set_note_clsact([this](IfIndex device) { return ports.entries().note_clsact(device); });
+    context.programs->set_is_of_another(
+        [this](IfIndex device) { return ports.entries().is_of_another_team(device); });
     if (context.config().attach) {
         TEAMO_TRY(attach_to_bond());
     } else {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// A bond that is not what it was to the daemon: it went, or got another name, after the daemon was killed.
-// What the daemon has changed comes back.
+// A bond that is not what it was to the daemon: it went, or got another name, after the daemon was killed;
+// its slave went to the bond of another team. What the daemon has changed comes back, and what another team has
+// put there stays.
 //
-// lab: FormerBond.* in -k newest -p 2, 90 s
-// lab: FormerBond.* in -k 6.1 -p 2, 90 s
+// lab: FormerBond.* MovedSlave.* in -k newest -p 2, 110 s
+// lab: FormerBond.* MovedSlave.* in -k 6.1 -p 2, 110 s
 #include "lab/bonds.h"
 #include "lab/guest.h"
 #include "support/daemon/process.h"
@@ -13,7 +14,7 @@
 #include "support/net/programs.h"
 
 #include <fmt/ranges.h>
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 #include <csignal>
 #include <filesystem>
@@ -21,6 +22,9 @@
 
 namespace teamo::test {
 namespace {
+
+using testing::HasSubstr;
+using testing::Not;
 
 /// p0 to p4, whose far ends are up.
 class SparePorts {
@@ -183,6 +187,67 @@ TEST_F(FormerBond, with_another_name_gets_its_policy_back) {
         EXPECT_EQ("layer2+3", policy_of("bond0"));
         EXPECT_FALSE(has_journal("bond9"));
     }
+}
+
+/// By a bond's owner, to a bond that another team is attached to.
+class MovedSlave : public testing::Test {
+protected:
+    MovedSlave() {
+        SparePorts::bond("bond0", "mode active-backup", {"p0", "p4"});
+        SparePorts::bond("bond1", "mode active-backup", {"p2", "p3"});
+    }
+    static void move(const std::string& to) {
+        in_guest("ip link set p4 nomaster; ip link set p4 down; ip link set p4 master " + to);
+    }
+    /// Its programs are those of that team, and stay.
+    static void belongs_to(const std::string& bond) {
+        EXPECT_TRUE(becomes(std::string("true\n"), [&] { return Waiting::item(bond, "ports.p4.link.up"); }));
+        const auto other = bond == "bond0" ? "bond1" : "bond0";
+        EXPECT_TRUE(becomes(std::string(), [&] { return Waiting::item(other, "ports.p4.link.up"); }));
+        const auto has_both = [] {
+            const auto programs = our_programs(NetNs::current(), "p4");
+            return programs.find("teamo_guard") != std::string::npos &&
+                   programs.find("teamo_hand_in") != std::string::npos;
+        };
+        EXPECT_TRUE(has_both() || eventually("its programs are there", has_both));
+    }
+
+    const SparePorts ports;
+};
+
+TEST_F(MovedSlave, keeps_the_programs_of_its_new_team_in_the_same_process) {
+    Waiting all({"--all", "--config-directory", folder_for_all()});
+    ASSERT_TRUE(Waiting::steers("bond0") && Waiting::steers("bond1"));
+    for (const auto* to : {"bond1", "bond0", "bond1", "bond0"}) {
+        all.signal(SIGSTOP); // so that both teams hear of it at once
+        move(to);
+        all.signal(SIGCONT);
+        belongs_to(to);
+    }
+    EXPECT_THAT(all.log(), Not(HasSubstr("was removed by another program")));
+    EXPECT_EQ(0, all.end(SIGTERM));
+    EXPECT_EQ("", our_programs(NetNs::current(), "p4"));
+}
+
+TEST_F(MovedSlave, keeps_the_programs_of_its_new_team_in_another_process) {
+    const ConfigFile first{settings_of("bond0")}, second{settings_of("bond1")};
+    Waiting from({"-t", "bond0", "-f", first.path()}), to({"-t", "bond1", "-f", second.path()});
+    ASSERT_TRUE(Waiting::steers("bond0") && Waiting::steers("bond1"));
+    from.signal(SIGSTOP); // so that it hears of it last
+    move("bond1");
+    const auto programs = [] { return our_programs(NetNs::current(), "p4"); };
+    EXPECT_TRUE(becomes(std::string("true\n"), [] { return Waiting::item("bond1", "ports.p4.link.up"); }));
+    EXPECT_TRUE(becomes(std::string("true\n"), [] { return Waiting::item("bond1", "attached.steered"); }));
+    EXPECT_TRUE(eventually("those of the former team are replaced", [&] {
+        const auto now = programs(), name = std::string("teamo_hand_in");
+        return now.find(name) != std::string::npos && now.find(name) == now.rfind(name);
+    }));
+    from.signal(SIGCONT);
+    belongs_to("bond1");
+    EXPECT_THAT(to.log(), Not(HasSubstr("was removed by another program")));
+    EXPECT_EQ(0, from.end(SIGTERM));
+    EXPECT_EQ(0, to.end(SIGTERM));
+    EXPECT_EQ("", programs());
 }
 
 } // namespace

@@ -164,6 +164,23 @@ Result<> PortEntries::unmark(IfIndex port) {
     return context_.control.remove_altname(port, port_mark(context_.name(), *slot));
 }
 
+bool PortEntries::is_of_another_team(IfIndex device) const {
+    if (!context_.datapath->is_guest()) return false; // the mark shows it
+    const auto now = context_.control.read(device);
+    if (!now) return false;
+    const auto bond = now->master ? context_.control.read(now->master) : now;
+    if (!bond || bond->kind != bond_kind || bond->has_name(context_.name())) return false;
+    auto names = bond->altnames;
+    names.push_back(bond->name);
+    return std::ranges::any_of(names, [&](const std::string& name) {
+        const auto journal = read_journal(name).value_or(std::nullopt);
+        if (!journal || !journal->attached || journal->team != bond->index) return false;
+        return bond->index == device || std::ranges::any_of(journal->ports, [device](const PortBefore& port) {
+                   return port.index == device && port.state != PortState::leaving;
+               });
+    });
+}
+
 Result<> PortEntries::note_clsact(IfIndex device) {
     auto* port = context_.journal.port(device);
     if (port == nullptr || port->made_clsact) return {};

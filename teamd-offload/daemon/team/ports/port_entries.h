@@ -47,6 +47,9 @@ public:
     Result<> mark(const Link& link, Slot slot);
     /// Must be the last step.
     Result<> unmark(IfIndex port);
+    /// Whether a bond of others to which another team is attached has the device by now, or is that device.
+    /// That team's journal tells it before its programs are there.
+    bool is_of_another_team(IfIndex device) const;
     /// Before clsact is made on a port, so that any process knows that it must be removed.
     Result<> note_clsact(IfIndex device);
 
