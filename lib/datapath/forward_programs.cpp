@@ -430,6 +430,16 @@ Result<> ForwardPrograms::apply(const Tables& tables) {
     return {};
 }
 
+bool ForwardPrograms::has_lost(IfIndex port) const {
+    if (loaded_->reading == TEAMO_LINKS_UNSEEN || !applied_) return false;
+    for (std::uint32_t slot = 1; slot < applied_->ports.size(); ++slot) {
+        std::uint32_t there = 0;
+        if (applied_->ports[slot] == port && bpf_map_lookup_elem(loaded_->there.get(), &slot, &there) < 0)
+            return true;
+    }
+    return false;
+}
+
 Result<std::array<PortCounters, max_ports + 1>> ForwardPrograms::read_counters() {
     std::array<PortCounters, max_ports + 1> counters{};
     const auto add = [&counters](std::uint32_t slot, std::span<const teamo_counters> each) {

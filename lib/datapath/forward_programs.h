@@ -36,6 +36,11 @@ public:
     /// First stops the slots that no longer carry, with one write; last starts the new ones, when everything
     /// that they need is written. Writes only differences.
     Result<> apply(const Tables& tables);
+    /// True if the device that was applied has been deleted, or moved to another namespace, and may be back:
+    /// the programs do not use it any more.
+    bool has_lost(IfIndex port) const;
+    /// The next apply() writes all.
+    void forget_applied() { applied_.reset(); }
 
     // As those of Datapath.
     Result<std::array<PortCounters, max_ports + 1>> read_counters();

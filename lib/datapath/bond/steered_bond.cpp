@@ -220,7 +220,11 @@ Result<> SteeredBond::hand_in(IfIndex port, bool carries) {
 
 /// What is not needed goes, also that of an earlier daemon; what is needed comes with the next apply().
 Result<> SteeredBond::steer(Steering how) {
-    if (std::exchange(how_, how) != how) attached_ = is_clean_ = false;
+    if (std::exchange(how_, how) != how) {
+        attached_ = is_clean_ = false;
+        // A device that goes while the bond is not steered may be back, and out of the maps, when it is.
+        if (programs_) programs_->forget_applied();
+    }
     if (is_clean_ || !bond_) return {};
     Failures failures;
     for (const auto other : {Steering::by_hash, Steering::by_backup})

@@ -44,7 +44,8 @@ public:
     Result<std::optional<TeamDevice>> find_device(const Links& links, const std::string& name,
                                                   bool take_over) const override;
     Result<> attach_team(const TeamDevice& device, const Tables& tables) override;
-    Result<bool> lacks_program(IfIndex /*port*/) const override { return false; }
+    /// The kernel takes such a port from the programs' map.
+    Result<bool> lacks_program(IfIndex port) const override { return programs_ && programs_->has_lost(port); }
     /// Of a bond of ours: the port must be down, because the driver sets it up (bond_enslave).
     Result<> attach_port(IfIndex port, Slot slot) override;
     Result<> detach_port(IfIndex port, bool made_clsact) override;

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // A bond that is not what it was to the daemon: it went, or got another name, after the daemon was killed;
-// its slave went to the bond of another team. What the daemon has changed comes back, and what another team has
-// put there stays.
+// its slave went to the bond of another team; a slave was away while events were lost. What the daemon has
+// changed comes back, and what another team has put there stays.
 //
-// lab: FormerBond.* MovedSlave.* in -k newest -p 2, 110 s
-// lab: FormerBond.* MovedSlave.* in -k 6.1 -p 2, 110 s
+// lab: FormerBond.* MovedSlave.* ReturnedSlave.* in -k newest -p 2, 120 s
+// lab: FormerBond.* MovedSlave.* ReturnedSlave.* in -k 6.1 -p 2, 120 s
 #include "lab/bonds.h"
 #include "lab/guest.h"
 #include "support/daemon/process.h"
 #include "support/daemon/team_under_test.h"
 #include "support/net/links.h"
+#include "support/net/overrun.h"
 #include "support/net/programs.h"
 
 #include <fmt/ranges.h>
@@ -248,6 +249,38 @@ TEST_F(MovedSlave, keeps_the_programs_of_its_new_team_in_another_process) {
     EXPECT_EQ(0, from.end(SIGTERM));
     EXPECT_EQ(0, to.end(SIGTERM));
     EXPECT_EQ("", programs());
+}
+
+/// The same device with the same index, in the same bond: nothing shows that it was elsewhere.
+TEST(ReturnedSlave, is_steered_to_although_the_events_were_lost) {
+    const Bonded bonded("balance-xor");
+    TeamUnderTest team(R"({"device": "bond0", "attach": true,
+        "ports": {"p0": {"drain": true}, "p1": {"drain": true}, "p2": {"drain": true}}})",
+                       {}, "bond0");
+    ASSERT_TRUE(team.await_item("ports.p3.datapath.buckets", "256"));
+    const auto sends_by_it = [&] {
+        const auto bytes = [&] { return team.item("ports.p3.datapath.counters.tx_steered_bytes"); };
+        return eventually("sends by it", [&, before = bytes()] { return bytes() != before; });
+    };
+    Stream stream(bonded.way(1000));
+    ASSERT_TRUE(sends_by_it());
+    const auto away = NetNs::create();
+    const auto index = look(NetNs::current(), "p3").index;
+    team.signal(SIGSTOP);
+    overrun(NetNs::current());
+    in_guest(fmt::format("ip link set p3 netns {0}; nsenter --net={0} ip link set p3 netns $$; "
+                         "ip link set p3 down; ip link set p3 master bond0",
+                         away.path()));
+    ASSERT_EQ(index, look(NetNs::current(), "p3").index);
+    team.signal(SIGCONT);
+    EXPECT_TRUE(eventually("the events are lost", [&] {
+        return team.log().find("link events were lost; reading all devices again") != std::string::npos;
+    }));
+    EXPECT_TRUE(team.await_item("ports.p3.datapath.transmits", "true"));
+    EXPECT_TRUE(team.await_item("ports.p3.datapath.buckets", "256"));
+    EXPECT_TRUE(sends_by_it());
+    stream.stop();
+    EXPECT_EQ(0, team.stop());
 }
 
 } // namespace
