@@ -141,10 +141,13 @@ std::string Fleet::file_of(const std::string& name, const Entry& entry) const {
 void Fleet::step() {
     if (ending_) return;
     auto next = teams_.end();
-    const auto times = [](const Entry& entry) { return entry.patience ? entry.patience->times() : 0; };
+    // Of two names of a bond the former is left first.
+    const auto rank = [](const Entry& entry) {
+        return std::pair(!entry.gone, entry.patience ? entry.patience->times() : 0);
+    };
     for (auto team = teams_.begin(); team != teams_.end(); ++team)
         if (team->second.due && team->second.not_before <= Clock::now() &&
-            (next == teams_.end() || times(team->second) < times(next->second)))
+            (next == teams_.end() || rank(team->second) < rank(next->second)))
             next = team;
     if (next == teams_.end()) {
         settled_ = true;
