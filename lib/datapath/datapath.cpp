@@ -76,31 +76,41 @@ Result<std::unique_ptr<Datapath>> open_bond(const TeamConfig& config, HashKind h
 
 } // namespace
 
-Result<std::unique_ptr<Datapath>> open_datapath(DatapathChoice choice, LinkControl& links,
-                                                const Link* existing, const TeamConfig& config,
-                                                DevicePrograms& hooks) {
+Result<OpenedDatapath> open_datapath(DatapathChoice choice, LinkControl& links, const Link* existing,
+                                     const TeamConfig& config, DevicePrograms& hooks) {
     const auto hash = kind_of(hash_fields_of(config.runner));
-    if (config.attach) return std::unique_ptr<Datapath>(TEAMO_TRY(SteeredBond::open({}, hash, hooks)));
+    OpenedDatapath opened;
+    if (config.attach) {
+        opened.datapath = TEAMO_TRY(SteeredBond::open({}, hash, hooks));
+        return opened;
+    }
     TEAMO_TRY(check_device_tls(choice, config));
     if (needs_device_tls(config)) {
         const BondSetup by_its_own_hash{};
-        return std::unique_ptr<Datapath>(
-            TEAMO_TRY(SteeredBond::open(by_its_own_hash, HashKind::by_flow, hooks)));
+        opened.datapath = TEAMO_TRY(SteeredBond::open(by_its_own_hash, HashKind::by_flow, hooks));
+        return opened;
     }
     auto chosen = TEAMO_TRY(choose_datapath(choice, links, existing, config));
     TEAMO_TRY(check_runner(chosen, config));
     if (choice == DatapathChoice::automatic && existing == nullptr && chosen == DatapathChoice::bond) {
         auto bond = open_bond(config, hash, hooks);
-        if (bond && (*bond)->cannot_steer().empty()) return bond;
+        opened.refusal = bond ? (*bond)->cannot_steer() : bond.error().text;
+        if (opened.refusal.empty()) {
+            opened.datapath = std::move(*bond);
+            return opened;
+        }
         // Bonding alone does less than the others.
         const bool has_team = knows_team_driver() && TEAMO_TRY(links.knows_kind("team"));
         chosen = has_team ? DatapathChoice::team : DatapathChoice::bpf;
     }
     switch (chosen) {
-    case DatapathChoice::team: return TeamDatapath::open(mode_of(config.runner), hooks);
-    case DatapathChoice::bond: return open_bond(config, hash, hooks);
-    default: return std::unique_ptr<Datapath>(TEAMO_TRY(BpfDatapath::open(hash, config.device, hooks)));
+    case DatapathChoice::team:
+        opened.datapath = TEAMO_TRY(TeamDatapath::open(mode_of(config.runner), hooks));
+        break;
+    case DatapathChoice::bond: opened.datapath = TEAMO_TRY(open_bond(config, hash, hooks)); break;
+    default: opened.datapath = TEAMO_TRY(BpfDatapath::open(hash, config.device, hooks));
     }
+    return opened;
 }
 
 } // namespace teamo

@@ -137,12 +137,17 @@ Result<DatapathChoice> choose_datapath(DatapathChoice choice, LinkControl& links
 
 class DevicePrograms;
 
+struct OpenedDatapath {
+    std::unique_ptr<Datapath> datapath;
+    std::string
+        refusal; ///< why it is not that of bonding, which `automatic` prefers; empty: nothing refused it
+};
+
 /// The datapath for a configuration. `existing`: the device of the team's name, if there is one to adopt.
 /// `hooks` must outlive it.
 /// ENOTSUP: the configuration needs what the chosen datapath does not have.
-Result<std::unique_ptr<Datapath>> open_datapath(DatapathChoice choice, LinkControl& links,
-                                                const Link* existing, const TeamConfig& config,
-                                                DevicePrograms& hooks);
+Result<OpenedDatapath> open_datapath(DatapathChoice choice, LinkControl& links, const Link* existing,
+                                     const TeamConfig& config, DevicePrograms& hooks);
 
 /// ENOTSUP: the team driver has no rule for what arrives, which the runner slb needs.
 Result<> check_runner(DatapathChoice choice, const TeamConfig& config);

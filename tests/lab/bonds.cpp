@@ -26,6 +26,9 @@ std::string policy_of(const std::string& bond) {
         "ip -d link show {} | grep -o 'xmit_hash_policy [^ ]*' | cut -d' ' -f2 | tr -d '\\n'", bond));
 }
 
+HiddenTypes::HiddenTypes() { in_guest("modprobe bonding; mount --bind /dev/null /sys/kernel/btf/bonding"); }
+HiddenTypes::~HiddenTypes() { static_cast<void>(sh(NetNs::current(), "umount /sys/kernel/btf/bonding")); }
+
 Bonded::Bonded(std::string mode, std::string policy) : mode_(std::move(mode)), policy_(std::move(policy)) {
     for (unsigned number = 0; number < slaves; ++number)
         in_guest(fmt::format("ip link add p{0} type veth peer name f{0} netns {1}", number, far_.path()));

@@ -21,6 +21,15 @@ inline const std::string attach = R"({"device": "bond0", "attach": true})";
 std::string policy_of(const std::string& bond);
 inline std::string policy() { return policy_of("bond0"); }
 
+/// As of a kernel that does not tell the types of its bonding driver, so that no program can steer a bond.
+class HiddenTypes {
+public:
+    HiddenTypes();
+    HiddenTypes(const HiddenTypes&) = delete;
+    HiddenTypes& operator=(const HiddenTypes&) = delete;
+    ~HiddenTypes();
+};
+
 /// bond0 over p0 to p3, and the same at the far end, with a VLAN on both and a bridge on the near one.
 class Bonded {
 public:

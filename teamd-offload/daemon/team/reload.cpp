@@ -102,7 +102,7 @@ Result<Reload> plan_reload(TeamParts& parts, std::string_view text, std::string_
     if (hash_of(next) != hash_of(context.config()) && context.datapath->name() != "team") {
         const auto kept = context.datapath->name() == "bond" ? DatapathChoice::bond : DatapathChoice::bpf;
         reload.datapath =
-            TEAMO_TRY(open_datapath(kept, context.control, context.team(), next, *context.programs));
+            TEAMO_TRY(open_datapath(kept, context.control, context.team(), next, *context.programs)).datapath;
         if (auto why = reload.datapath->cannot_steer(); !why.empty() && context.datapath->steers())
             return fail(ENOTSUP, std::move(why));
     }

@@ -6,6 +6,7 @@
 // lab: Bond.* BondImport.* *DeviceTls.* DeviceTlsRefusal.* in -k newest -p 2, 20 s
 #include "kernel/netlink/bond_options.h"
 #include "kernel/netlink/netlink_socket.h"
+#include "lab/bonds.h"
 #include "lab/far_switch.h"
 #include "lab/guest.h"
 #include "support/daemon/process.h"
@@ -44,6 +45,16 @@ std::string pair_with(const char* runner) {
     return fmt::format(R"({{"device": "team0", "runner": {{"name": "{}"}},
                            "ports": {{"eth0": {{}}, "eth1": {{}}}}}})",
                        runner);
+}
+
+TEST(Bond, is_not_what_auto_uses_where_its_programs_are_refused) {
+    const HiddenTypes hidden;
+    TeamUnderTest team(R"({"device": "team0", "runner": {"name": "loadbalance"}})", {"--datapath", "auto"});
+    EXPECT_EQ("team", team.item("datapath.name"));
+    EXPECT_THAT(team.log(),
+                HasSubstr("the team cannot be a bond, and uses the datapath team: the kernel does "
+                          "not tell the types of bonding"));
+    EXPECT_EQ(0, team.stop());
 }
 
 TEST(Bond, shows_as_bonding_in_the_mode_of_its_runner) {
