@@ -2,7 +2,9 @@
 #include "daemon/dry_run.h"
 
 #include "balance/buckets.h"
+#include "daemon/process.h"
 #include "datapath/datapath.h"
+#include "datapath/programs/device_programs.h"
 #include "kernel/cpus/cpus.h"
 #include "kernel/ethtool/ethtool.h"
 #include "kernel/files/device_files.h"
@@ -170,6 +172,16 @@ json::Value value_of(const Links& links, const TeamPlan& plan, const Found& foun
     return value;
 }
 
+/// Why the kernel refuses the programs that steer; empty: it accepts them. They are loaded, and attached to
+/// nothing. An error: without the privileges of a start nobody can tell.
+Result<std::string> try_programs(const TeamConfig& config, LinkControl& control) {
+    TEAMO_TRY(check_capabilities(/*needs_bpf=*/true));
+    ProgramNames names;
+    const auto hooks = TEAMO_TRY(DevicePrograms::open(names));
+    const auto opened = TEAMO_TRY(open_datapath(DatapathChoice::automatic, control, nullptr, config, *hooks));
+    return opened.datapath->cannot_steer();
+}
+
 /// What a guest would write: the bond's policy, and its program.
 Result<> dry_run_attached(const TeamConfig& config) {
     auto control = TEAMO_TRY(LinkControl::open());
@@ -178,11 +190,19 @@ Result<> dry_run_attached(const TeamConfig& config) {
     if (bond == nullptr || bond->kind != bond_kind)
         return fail(ENODEV, fmt::format("there is no bond {}", config.device));
     BondSteering steering;
-    steering.step(view_of(links, *bond), Clock::now());
+    auto view = view_of(links, *bond);
+    steering.step(view, Clock::now());
     const auto own = bond->bond_policy ? name_of(*bond->bond_policy) : "";
-    const AttachedStatus attached{.mode = bond_mode_name(bond->bond_mode.value_or(0)),
-                                  .own_policy = own,
-                                  .unsteered = steering.reason()};
+    AttachedStatus attached{.mode = bond_mode_name(bond->bond_mode.value_or(0)), .own_policy = own};
+    std::string not_tried;
+    if (steering.reason() == Unsteered::nothing) {
+        const auto refusal = try_programs(config, control);
+        if (!refusal) not_tried = fmt::format("the BPF programs were not tried: {}", refusal.error().text);
+        attached.detail = refusal.value_or(std::string());
+        view.has_programs = attached.detail.empty();
+        steering.step(view, Clock::now());
+    }
+    attached.unsteered = steering.reason();
     json::Array changes, names;
     for (const auto& [index, link] : links)
         if (link.master == bond->index) names.emplace_back(link.name);
@@ -209,7 +229,7 @@ Result<> dry_run_attached(const TeamConfig& config) {
                                                              {"slaves", std::move(names)}}},
                                        {"changes", std::move(changes)},
                                        {"steered", attached.unsteered == Unsteered::nothing},
-                                       {"reason", text_of(attached)}})
+                                       {"reason", not_tried.empty() ? text_of(attached) : not_tried}})
                   .c_str());
     return {};
 }

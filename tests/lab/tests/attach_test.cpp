@@ -442,6 +442,12 @@ TEST(Attach, says_what_it_would_change) {
     EXPECT_THAT(plan.out, AllOf(HasSubstr(R"("what": "xmit_hash_policy")"), HasSubstr(R"("from": "layer2")"),
                                 HasSubstr(R"("to": "encap3+4")"), HasSubstr("BPF program")));
     EXPECT_EQ(before, snapshot(NetNs::current(), "bond0"));
+    {
+        const HiddenTypes hidden;
+        EXPECT_THAT(daemon({"-t", "bond0", "--attach", "--dry-run"}).out,
+                    AllOf(HasSubstr(R"("changes": [])"), HasSubstr(R"("steered": false)"),
+                          HasSubstr("the kernel does not tell the types of bonding")));
+    }
     in_guest("ip link del bond0");
     EXPECT_EQ(1, daemon({"-t", "bond0", "--attach", "--dry-run"}).status);
     EXPECT_THAT(daemon({"-t", "lo", "--attach"}).err, HasSubstr("lo is not a bond"));
