@@ -3,6 +3,7 @@
 
 #include "datapath/master_device.h"
 #include "kernel/bpf/kernel_types.h"
+#include "kernel/netlink/bond_lacp.h"
 
 #include <algorithm>
 
@@ -69,8 +70,12 @@ Result<TeamDevice> create_bond_device(LinkControl& links, const std::string& nam
 
 Result<> claim_bond(LinkControl& links, IfIndex bond, const BondSetup& setup) {
     const auto now = TEAMO_TRY(links.read(bond));
-    if (is_marked_master(now)) // the others it has, and setting them anew lets bonding choose anew
+    if (is_marked_master(now)) {
+        if (setup.lacp && TEAMO_TRY(read_min_links(bond)) != setup.min_links)
+            return links.set_up_bond(bond, setup); // an earlier daemon had another configuration
+        // The others it has, and setting them anew lets bonding choose anew.
         return now.bond_policy == setup.policy ? Result<>() : links.set_bond_policy(bond, setup.policy);
+    }
     TEAMO_TRY(links.set_up_bond(bond, setup));
     return mark_master_device(links, bond);
 }

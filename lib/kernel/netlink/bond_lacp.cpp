@@ -63,6 +63,20 @@ std::optional<lacp::FrameCounters> parse_bond_frames(const nlmsghdr* message) {
                                .illegal_received = count(BOND_3AD_STAT_LACPDU_ILLEGAL_RX)};
 }
 
+Result<std::uint32_t> read_min_links(IfIndex bond) {
+    auto socket = TEAMO_TRY(NetlinkSocket::open(NETLINK_ROUTE));
+    ifinfomsg header{};
+    header.ifi_index = static_cast<int>(bond.value);
+    const auto ask = [&] { return make_message(RTM_GETLINK, NLM_F_REQUEST, header); };
+    const auto parse = [](const nlmsghdr* message) -> std::optional<std::uint32_t> {
+        const auto* data = bond_attributes_in(attribute_in<ifinfomsg>(message, IFLA_LINKINFO));
+        return data == nullptr ? std::nullopt : number_in(attribute_in(data, IFLA_BOND_MIN_LINKS));
+    };
+    const auto found = TEAMO_TRY(socket.list(ask, parse));
+    if (found.empty()) return fail(ENODEV, "is no bond");
+    return found.back();
+}
+
 Result<lacp::BondSystem> read_bond_lacp(IfIndex bond) {
     auto socket = TEAMO_TRY(NetlinkSocket::open(NETLINK_ROUTE));
     const auto make = [] { return make_message(RTM_GETLINK, NLM_F_REQUEST | NLM_F_DUMP, ifinfomsg{}); };

@@ -12,6 +12,9 @@ namespace teamo {
 /// kernel leaves systems, keys and the partner out.
 Result<lacp::BondSystem> read_bond_lacp(IfIndex bond);
 
+/// How many slaves bonding wants before the bond has a carrier (min_links).
+Result<std::uint32_t> read_min_links(IfIndex bond);
+
 // Messages of the kernel, pure.
 
 /// Adds what a message about the bond or a slave of it has (RTM_NEWLINK).

@@ -182,9 +182,14 @@ TEST(Bond, has_the_lacp_of_the_kernel) {
     far.ip("link add bond0 address 02:00:00:00:0f:0f type bond mode 802.3ad lacp_rate fast miimon 20\n"
            "link set f0 master bond0\nlink set f1 master bond0\naddr add 10.8.0.2/24 dev bond0\n"
            "link set bond0 up");
-    TeamUnderTest team(R"({"device": "team0", "runner": {"name": "lacp", "fast_rate": true, "sys_prio": 100,
-                           "system": "02:00:00:00:0a:0a"}, "ports": {"p0": {}, "p1": {}}})",
-                       {"--datapath", "bond"});
+    const auto config = [](int min_ports) {
+        return fmt::format(
+            R"({{"device": "team0", "runner": {{"name": "lacp", "fast_rate": true, "sys_prio": 100,
+                               "system": "02:00:00:00:0a:0a", "min_ports": {}}},
+                               "ports": {{"p0": {{}}, "p1": {{}}}}}})",
+            min_ports);
+    };
+    TeamUnderTest team(config(1), {"--datapath", "bond"});
     in_guest("ip addr add 10.8.0.1/24 dev team0; ip link set team0 up");
     const auto item = [&](const char* port, const char* name) {
         return team.item(fmt::format("ports.{}.runner.{}", port, name));
@@ -223,6 +228,9 @@ TEST(Bond, has_the_lacp_of_the_kernel) {
     EXPECT_THAT(item("p1", "detail.not_used_because"), HasSubstr("partner"));
     EXPECT_TRUE(reaches(NetNs::current(), "10.8.0.2", 15s));
     EXPECT_THAT(in_guest("teamoctl team0 doctor || true"), HasSubstr("p1"));
+    team.kill(); // a restart with another configuration, as a reload would refuse it
+    team.start({"--datapath", "bond", "-c", config(2)});
+    EXPECT_THAT(in_guest("ip -d link show team0"), HasSubstr("min_links 2"));
     EXPECT_EQ(0, team.stop());
     in_guest("ip link del p0; ip link del p1");
 }
