@@ -180,10 +180,17 @@ TEST_F(FormerBond, with_another_name_gets_its_policy_back) {
     }
     const std::vector<std::string> for_all{"--all", "--config-directory", folder_for_all()};
     kill_and_rename("bond9", "bond0", for_nine);
-    { // by one for all names
+    { // by one for all names, also while it runs
         Waiting next(for_all);
-        EXPECT_TRUE(becomes(std::string("layer2+3\n"),
-                            [] { return Waiting::item("bond0", "attached.own_xmit_hash_policy"); }));
+        const auto is_attached_as = [](const char* name) {
+            return becomes(std::string("layer2+3\n"),
+                           [name] { return Waiting::item(name, "attached.own_xmit_hash_policy"); });
+        };
+        EXPECT_TRUE(is_attached_as("bond0"));
+        SparePorts::rename("bond0", "bond9");
+        EXPECT_TRUE(is_attached_as("bond9"));
+        SparePorts::rename("bond9", "bond0");
+        EXPECT_TRUE(is_attached_as("bond0"));
         EXPECT_EQ(0, next.end(SIGTERM));
         EXPECT_EQ("layer2+3", policy_of("bond0"));
         EXPECT_FALSE(has_journal("bond9"));
@@ -279,6 +286,7 @@ TEST(ReturnedSlave, is_steered_to_although_the_events_were_lost) {
     EXPECT_TRUE(team.await_item("ports.p3.datapath.transmits", "true"));
     EXPECT_TRUE(team.await_item("ports.p3.datapath.buckets", "256"));
     EXPECT_TRUE(sends_by_it());
+    EXPECT_THAT(team.log(), Not(HasSubstr("port p0: its device is gone")));
     stream.stop();
     EXPECT_EQ(0, team.stop());
 }
