@@ -24,6 +24,7 @@ struct PlannedPort {
     std::vector<double> loads{}; ///< by queue: share of the port's packets; empty: equal
     double load = 1;             ///< relative to the other ports: packets, or speed
     bool standby = false;        ///< does not carry while other ports do
+    bool is_new = false;         ///< `now` is no plan's, but the kernel's or another program's
     bool operator==(const PlannedPort&) const = default;
 
     /// The CPU on which the kernel keeps the queue; none if it is movable.

@@ -19,6 +19,23 @@ void claim(std::vector<CpuClaim>& claims, const std::string& team, const Planned
                           .standby = port.standby});
 }
 
+/// A new port has no right to the CPU of a planned one, which carries.
+void give_way(std::vector<PlannedPort>& ports) {
+    constexpr auto nowhere = static_cast<unsigned>(-1);
+    std::set<unsigned> planned;
+    for (const auto& port : ports)
+        if (!port.is_new) planned.insert(port.now.begin(), port.now.end());
+    for (auto& port : ports)
+        if (port.is_new)
+            std::ranges::replace_if(
+                port.now, [&planned](unsigned cpu) { return planned.contains(cpu); }, nowhere);
+}
+
+bool moves(const PlannedPort& port, const std::vector<unsigned>& cpus) {
+    const auto both = std::min(port.now.size(), cpus.size());
+    return !std::equal(cpus.begin(), cpus.begin() + static_cast<std::ptrdiff_t>(both), port.now.begin());
+}
+
 } // namespace
 
 std::set<std::string, std::less<>> TeamPlans::names() const {
@@ -30,9 +47,14 @@ std::set<std::string, std::less<>> TeamPlans::names() const {
 
 const InterruptPlan& TeamPlans::common_plan(const CpuTopology& topology, const Team& own,
                                             const std::vector<CpuClaim>& claims) {
-    if (common_ && common_->topology == topology && common_->eligible == own.eligible &&
-        common_->teams == teams_ && common_->claims == claims)
-        return common_->plan;
+    std::erase_if(common_, [this](const auto& entry) {
+        return std::ranges::none_of(
+            teams_, [&entry](const auto& team) { return team.second.eligible == entry.first; });
+    });
+    if (const auto known = common_.find(own.eligible);
+        known != common_.end() && known->second.topology == topology && known->second.teams == teams_ &&
+        known->second.claims == claims)
+        return known->second.plan;
     InterruptPlanInput input{.topology = &topology, .ports = {}, .allowed = own.eligible, .claims = claims};
     for (const auto& [name, team] : teams_) {
         input.claims.insert(input.claims.end(), team.elsewhere.begin(), team.elsewhere.end());
@@ -45,13 +67,13 @@ const InterruptPlan& TeamPlans::common_plan(const CpuTopology& topology, const T
             input.ports.back().name = fmt::format("{} {}", name, port.name);
         }
     }
+    give_way(input.ports);
     auto plan = plan_interrupts(input);
-    common_ = {.topology = topology,
-               .eligible = own.eligible,
-               .teams = teams_,
-               .claims = claims,
-               .plan = std::move(plan)};
-    return common_->plan;
+    return common_
+        .insert_or_assign(
+            own.eligible,
+            Common{.topology = topology, .teams = teams_, .claims = claims, .plan = std::move(plan)})
+        .first->second.plan;
 }
 
 TeamPlans::Part TeamPlans::part_of(const std::string& name, const CpuTopology& topology,
@@ -75,8 +97,9 @@ TeamPlans::Part TeamPlans::part_of(const std::string& name, const CpuTopology& t
             if (team == name) {
                 part.plan.ports.push_back(*placed);
                 part.plan.ports.back().name = port.name;
+                part.plan.ports.back().moves = moves(port, placed->cpus);
             } else {
-                if (placed->moves) part.others.insert(team);
+                if (moves(port, placed->cpus)) part.others.insert(team);
                 claim(claims, team, port, placed->cpus);
             }
             ++placed;

@@ -6,7 +6,6 @@
 #include "plan/interrupts/interrupt_plan.h"
 
 #include <map>
-#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -24,7 +23,7 @@ public:
         std::vector<CpuClaim> elsewhere{};
         bool operator==(const Team&) const = default;
     };
-    /// What this team needs from now on.
+    /// What this team needs from now on. To be put again when it has applied its part.
     void put(const std::string& name, Team team) { teams_.insert_or_assign(name, std::move(team)); }
     void remove(const std::string& name) { teams_.erase(name); }
     /// Their claims are known here.
@@ -40,10 +39,9 @@ public:
                  std::vector<CpuClaim> claims);
 
 private:
-    /// The last common plan, because each team asks for its part of the same one.
+    /// The last plan of teams that may use the same CPUs, because each asks for its part of the same one.
     struct Common {
         CpuTopology topology;
-        CpuList eligible;
         std::map<std::string, Team> teams;
         std::vector<CpuClaim> claims;
         InterruptPlan plan; ///< by team, and in the order of its ports
@@ -52,7 +50,7 @@ private:
                                      const std::vector<CpuClaim>& claims);
 
     std::map<std::string, Team> teams_;
-    std::optional<Common> common_;
+    std::map<CpuList, Common> common_; ///< by the CPUs of its teams
 };
 
 } // namespace teamo

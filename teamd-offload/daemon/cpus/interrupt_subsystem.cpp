@@ -251,24 +251,31 @@ void Interrupts::note_queue_count(Followed& port) {
     plan_due_ = true;
 }
 
-TeamPlans::Part Interrupts::plan() {
+TeamPlans::Team Interrupts::wish() const {
     TeamPlans::Team own{.ports = {}, .eligible = topology_.eligible_for_interrupts(config().cpus)};
     for (const auto& port : ports_) {
         if (port.queues == 0) continue;
         auto& one = own.ports.emplace_back(planned_port(port.name, port.now));
         one.queues = port.queues; // a port keeps its CPUs while it is down
-        if (!port.plan.cpus.empty()) one.now = port.plan.cpus;
+        one.is_new = port.plan.cpus.empty();
         one.load = port.load;
         one.standby = port.standby;
-        for (const auto cpu : arrival_cpus(port))
-            if (!port.plan.cpus.empty() && std::ranges::count(port.plan.cpus, cpu) == 0)
+        if (one.is_new) continue;
+        one.now = port.plan.cpus;
+        const auto arrive = arrival_cpus(port);
+        for (const auto cpu : arrive)
+            if (std::ranges::count(port.plan.cpus, cpu) == 0)
                 own.elsewhere.push_back({.owner = fmt::format("{} {}", context_.name(), port.name),
                                          .cpu = cpu,
-                                         .load = port.load,
+                                         .load = port.load / static_cast<double>(arrive.size()),
                                          .standby = port.standby});
     }
+    return own;
+}
+
+TeamPlans::Part Interrupts::plan() {
     auto& plans = context_.shared.interrupt_plans;
-    plans.put(context_.name(), std::move(own));
+    plans.put(context_.name(), wish());
     return plans.part_of(context_.name(), topology_, config().cpus, claims_file_.others(plans.names()));
 }
 
@@ -282,7 +289,7 @@ void Interrupts::plan_again(const std::set<std::string>& teams) {
 void Interrupts::make_plan() {
     const auto now = Clock::now();
     if (!managed_ || (!plan_due_ && now - claims_at_ < slow_poll_interval)) return;
-    if (!claimed_ && !has_queues()) return;
+    if (!claimed_ && !has_queues()) return context_.shared.interrupt_plans.remove(context_.name());
     // One daemon at a time reads the claims and adds its own.
     const auto lock = claims_file_.try_lock();
     if (lock && !*lock)
@@ -304,6 +311,7 @@ void Interrupts::make_plan() {
         log_(Level::warning, fmt::format("not every port has an interrupt CPU of its own: {}", made.degraded),
              message_id::interrupts_degraded);
     degraded_ = std::move(made.degraded);
+    context_.shared.interrupt_plans.put(context_.name(), wish());
     if (!part.others.empty()) context_.shared.interrupts_moved.tell(part.others);
     if (!lock) return;
     claimed_ = true;

@@ -100,6 +100,7 @@ private:
     void learn(Followed& port);
     void note_queue_count(Followed& port);
     void refresh_next_masks();
+    TeamPlans::Team wish() const;
     TeamPlans::Part plan();
     void make_plan();
     CpuList arrival_cpus(const Followed& port) const;

@@ -25,6 +25,8 @@ public:
         plans_.put(team, wishes_.at(team));
         auto part = plans_.part_of(team, topology_, allowed_.at(team), claims);
         wishes_[team].ports = after(part.plan, wishes_[team].ports);
+        for (auto& port : wishes_[team].ports)
+            port.is_new = false;
         plans_.put(team, wishes_.at(team));
         return part;
     }
@@ -129,6 +131,40 @@ TEST(TeamPlans, avoids_where_interrupts_of_another_team_really_arrive) {
         {.ports = first, .eligible = all_cpus(topology), .elsewhere = {{.owner = "team0 eth0", .cpu = 2}}});
     plans.put("team1", {.ports = ports(1, "eno"), .eligible = all_cpus(topology)});
     EXPECT_THAT(firsts(plans.part_of("team1", topology, {}, {}).plan), ElementsAre(3));
+}
+
+TEST(TeamPlans, lets_a_team_that_comes_move_and_not_the_one_that_is_there) {
+    for (const std::string name : {"team9", "a"}) { // sorted after and before the other one
+        Process process(4);
+        auto first = ports(1);
+        first[0].now = {3};
+        process.add("team0", first);
+        process.plan("team0");
+        auto second = ports(1, "eno");
+        second[0].now = {3};
+        second[0].is_new = true;
+        process.add(name, second);
+        const auto part = process.plan(name);
+        EXPECT_THAT(part.others, IsEmpty()) << name;
+        EXPECT_TRUE(part.plan.ports[0].moves);
+        EXPECT_THAT(part.plan.ports[0].cpus, ElementsAre(1));
+    }
+}
+
+/// Each sees where the other one is, and not where it was before its last plan.
+TEST(TeamPlans, come_to_rest_with_lists_that_overlap) {
+    Process process(4);
+    auto first = ports(1), second = ports(1, "eno");
+    first[0].now = second[0].now = {1};
+    process.add("team0", first, {1, 2});
+    process.add("team1", second, {1, 2, 3});
+    process.plan("team0");
+    process.plan("team1");
+    for (int round = 0; round < 10; ++round) {
+        EXPECT_FALSE(process.plan("team0").plan.ports[0].moves) << round;
+        EXPECT_FALSE(process.plan("team1").plan.ports[0].moves) << round;
+    }
+    EXPECT_EQ(1U, most_ports_of_a_cpu(process.users()));
 }
 
 /// Teams come one after the other; each time few plans are needed until nobody has to move.
