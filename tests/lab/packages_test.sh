@@ -24,24 +24,6 @@ config() {
     shift 2
     printf '{"device": "team0", %s "runner": {"name": "loadbalance", "tx_hash": [%s]}, "ports": {%s}}\n' "$more" "$hash" "$(ports "$@")"
 }
-address() {
-    ip link set team0 up
-    ip addr replace 10.9.0.1/24 dev team0
-    await 20 reaches || fail "the far end does not answer"
-}
-none_lost() {
-    local what=$1 count
-    shift
-    ip -o monitor link dev team0 >/run/links &
-    local monitor=$!
-    count=$(lost 20000 "$@")
-    kill $monitor
-    ! grep -E "state DOWN|Deleted" /run/links || fail "$what: team0 went down or was deleted"
-    [ "$count" = 0 ] || fail "$what: $count packets lost at 20,000 a second"
-    step "$what: no packet lost at 20,000 a second"
-}
-pid() { systemctl show --property=MainPID --value "$unit"; }
-
 rm -rf $packages # of a run before, which may have failed
 rm -f /usr/bin/teamo* # of an earlier step of this boot (install_unit)
 DEB_BUILD_OPTIONS=noautodbgsym packaging/make-packages build $packages
