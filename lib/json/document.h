@@ -12,7 +12,8 @@
 //
 // read_fields() accepts any document, for what another version may have written: a key that is absent or has
 // another type reads as 0, false or empty. read_strictly() is for files: a key that is absent leaves its
-// member as it is, and a value of another type, or out of its range, is an error.
+// member as it is, and a value of another type, or out of its range, is an error. read_versioned() is for
+// files that a later version of this program may have written.
 #pragma once
 
 #include "base/cpu_list.h"
@@ -94,6 +95,8 @@ public:
     void list(const char* key, const auto& list, const auto& fields) {
         array(key, list, [&fields](const auto& element) { return write_fields(element, fields); });
     }
+    /// The same. Of a later version's file an element stays although one of its members is not known.
+    void records(const char* key, const auto& list, const auto& fields) { this->list(key, list, fields); }
     /// A list of objects, each with the key and the value of a map: fields(field, key, value).
     void pairs(const char* key, const auto& map, const auto& fields) {
         array(key, map, [&fields](const auto& pair) {
@@ -134,45 +137,55 @@ private:
     Object& out_;
 };
 
+/// What a document has that its reader does not know.
+struct Faults {
+    std::string first{};     ///< for the user
+    bool is_lenient = false; ///< a member with a fault stays as it was; an element of a list is left out
+    unsigned values = 0, requirements = 0; ///< so many, without those of elements that were left out
+};
+
 class FieldReader {
 public:
-    /// `fault`: takes the first error of read_strictly(); nullptr: read_fields().
-    explicit FieldReader(const Value& in, std::string* fault = nullptr) : in_(in), fault_(fault) {}
+    /// nullptr: read_fields().
+    explicit FieldReader(const Value& in, Faults* faults = nullptr) : in_(in), faults_(faults) {}
 
     void operator()(const char* key, auto& value) const {
-        if (!skips(key)) judge(key, from_json(child(in_, key), value));
+        set(key, value, [&](auto& into) { return from_json(child(in_, key), into); });
     }
     template <class Type>
     void operator()(const char* key, std::optional<Type>& value) const {
-        if (in_.find(key) != nullptr) (*this)(key, value.emplace());
+        fill(key, value, [&](Type& into) { (*this)(key, into); });
     }
     static void write_only(const char*, const Value&) {}
     void as(const char* key, auto& value, auto, auto read) const {
         if (skips(key)) return;
         if constexpr (std::is_same_v<decltype(read(child(in_, key), value)), bool>)
-            judge(key, read(child(in_, key), value));
+            set(key, value, [&](auto& into) { return read(child(in_, key), into); });
         else
             read(child(in_, key), value);
     }
     template <class Type>
     void text(const char* key, Type& value, auto parse) const {
-        if (skips(key)) return;
-        auto parsed = parse(json::text(in_, key));
-        judge(key, parsed.has_value());
-        value = parsed ? std::move(*parsed) : Type{};
+        set(key, value, [&](Type& into) {
+            auto parsed = parse(json::text(in_, key));
+            into = parsed ? std::move(*parsed) : Type{};
+            return parsed.has_value();
+        });
     }
     template <class Type>
     void text(const char* key, std::optional<Type>& value, auto parse) const {
-        if (in_.find(key) != nullptr) text(key, value.emplace(), parse);
+        fill(key, value, [&](Type& into) { text(key, into, parse); });
     }
 
     void amount(const char* key, auto& value) const {
         (*this)(key, value);
-        if (fault_ != nullptr && value < 0) note(fmt::format("\"{}\": {} is negative", key, value));
+        if (faults_ == nullptr || value >= 0) return;
+        note(fmt::format("\"{}\": {} is negative", key, value));
+        value = {};
     }
     template <class Type>
     void amount(const char* key, std::optional<Type>& value) const {
-        if (in_.find(key) != nullptr) amount(key, value.emplace());
+        fill(key, value, [&](Type& into) { amount(key, into); });
     }
     void rounded(const char* key, double& value) const { (*this)(key, value); }
     template <class Element, std::size_t size>
@@ -197,7 +210,7 @@ public:
     template <class Enum>
     void name(const char* key, Enum& value, Enum absent) const {
         value = absent;
-        name(key, value);
+        if (in_.find(key) != nullptr) name(key, value);
     }
     void cpu_text(const char* key, CpuList& cpus) const { text(key, cpus, parse_cpu_list); }
     void cpu_text(const char* key, std::vector<CpuList>& lists) const {
@@ -207,33 +220,37 @@ public:
 
     template <class Type>
     void object(const char* key, Type& value, const auto& fields) const {
-        if (!skips(key)) fields(FieldReader(child(in_, key), fault_), value);
+        if (!skips(key)) fields(FieldReader(child(in_, key), faults_), value);
     }
     template <class Type>
     void object(const char* key, std::optional<Type>& value, const auto& fields) const {
-        if (child(in_, key).object() != nullptr) object(key, value.emplace(), fields);
+        if (child(in_, key).object() == nullptr) return;
+        fill(key, value, [&](Type& into) { object(key, into, fields); });
     }
     void document(const char* key, auto& optional, auto, auto read) const {
         if (const auto& in = child(in_, key); in.object() != nullptr) optional = read(in);
     }
     template <class Element>
     void list(const char* key, std::vector<Element>& list, const auto& fields) const {
-        for (const auto& element : json::array(in_, key))
-            fields(FieldReader(element, fault_), list.emplace_back());
+        elements(key, list, fields, /*is_record=*/false);
+    }
+    template <class Element>
+    void records(const char* key, std::vector<Element>& list, const auto& fields) const {
+        elements(key, list, fields, /*is_record=*/true);
     }
     template <class Key, class Element, class Order>
     void pairs(const char* key, std::map<Key, Element, Order>& map, const auto& fields) const {
         for (const auto& each : json::array(in_, key)) {
             Key name{};
-            Element element{};
-            fields(FieldReader(each, fault_), name, element);
-            map.insert_or_assign(std::move(name), std::move(element));
+            Element value{};
+            if (is_whole(each, false, [&](const FieldReader& reader) { fields(reader, name, value); }))
+                map.insert_or_assign(std::move(name), std::move(value));
         }
     }
     template <class Element>
     void by_name(const char* key, std::vector<Element>& list, const auto& fields) const {
         for (const auto& member : json::object(in_, key)) {
-            fields(FieldReader(member.value, fault_), list.emplace_back());
+            fields(FieldReader(member.value, faults_), list.emplace_back());
             list.back().name = member.key;
         }
     }
@@ -241,30 +258,73 @@ public:
     void by_name(const char* key, std::map<Key, Element>& map, const auto& fields) const {
         for (const auto& member : json::object(in_, key))
             if (const auto name = key_named<Key>(member.key))
-                fields(FieldReader(member.value, fault_), map[*name]);
+                fields(FieldReader(member.value, faults_), map[*name]);
             else
                 note(fmt::format("\"{}\": \"{}\" is not a number", key, member.key));
     }
     static bool omits(const auto&) { return false; }
     void require(bool holds, const char* what) const {
-        if (!holds) note(what);
+        if (holds) return;
+        note(what);
+        if (faults_ != nullptr) ++faults_->requirements;
     }
 
 private:
-    bool skips(const char* key) const { return fault_ != nullptr && in_.find(key) == nullptr; }
+    bool skips(const char* key) const { return faults_ != nullptr && in_.find(key) == nullptr; }
+    bool is_lenient() const { return faults_ != nullptr && faults_->is_lenient; }
+    /// `parse` sets the value, and returns whether the document has one.
+    template <class Type>
+    void set(const char* key, Type& value, auto parse) const {
+        if (skips(key)) return;
+        if (!is_lenient()) return judge(key, parse(value));
+        auto known = value;
+        const bool fits = parse(known);
+        judge(key, fits);
+        if (fits) value = std::move(known);
+    }
+    template <class Type>
+    void fill(const char* key, std::optional<Type>& value, auto read) const {
+        if (in_.find(key) == nullptr) return;
+        const auto before = is_lenient() ? faults_->values : 0;
+        read(value.emplace());
+        if (is_lenient() && faults_->values > before) value.reset();
+    }
+    /// Whether an element of a list, which `read` reads, is to stay.
+    bool is_whole(const Value& element, bool is_record, auto read) const {
+        if (!is_lenient()) {
+            read(FieldReader(element, faults_));
+            return true;
+        }
+        Faults inside{.is_lenient = true};
+        const FieldReader reader(element, &inside);
+        read(reader);
+        reader.require(element.object() != nullptr, "an element of a list that is no object");
+        if (faults_->first.empty()) faults_->first = inside.first;
+        return inside.requirements == 0 && (is_record || inside.values == 0);
+    }
+    template <class Element>
+    void elements(const char* key, std::vector<Element>& list, const auto& fields, bool is_record) const {
+        for (const auto& each : json::array(in_, key)) {
+            auto& value = list.emplace_back();
+            if (!is_whole(each, is_record, [&](const FieldReader& reader) { fields(reader, value); }))
+                list.pop_back();
+        }
+    }
     void judge(const char* key, bool fits) const {
-        if (fits || fault_ == nullptr) return;
+        if (fits || faults_ == nullptr) return;
         const auto& value = child(in_, key);
         note(value.integer() != nullptr
                  ? fmt::format("\"{}\": {} is out of range", key, *value.integer())
                  : fmt::format("\"{}\": {} that is not valid here", key, type_of(value)));
     }
     void note(std::string text) const {
-        if (fault_ != nullptr && fault_->empty()) *fault_ = std::move(text);
+        if (faults_ == nullptr) return;
+        ++faults_->values;
+        if (faults_->first.empty()) faults_->first = std::move(text);
     }
 
     const Value& in_;
-    std::string* fault_;
+    Faults* faults_;
 };
 
 template <class Type>
@@ -283,9 +343,26 @@ Type read_fields(const Value& in, const auto& fields) {
 template <class Type>
 Result<Type> read_strictly(const Value& in, const auto& fields) {
     Type value{};
-    std::string fault;
-    fields(FieldReader(in, &fault), value);
-    if (!fault.empty()) return fail(EBADMSG, fault);
+    Faults faults;
+    fields(FieldReader(in, &faults), value);
+    if (!faults.first.empty()) return fail(EBADMSG, faults.first);
+    return value;
+}
+/// Of a file with a "version" (docs/adr/0046). Version 1 is read strictly, of a later one what is known. Then
+/// `later` says so, for the user.
+template <class Type>
+Result<Type> read_versioned(const Value& in, const auto& fields, std::string* later = nullptr) {
+    const auto version = number(in, "version");
+    if (version < 1) return fail(EBADMSG, "no valid \"version\" in the file");
+    if (version == 1) return read_strictly<Type>(in, fields);
+    Type value{};
+    Faults faults{.is_lenient = true};
+    fields(FieldReader(in, &faults), value);
+    if (faults.requirements > 0) return fail(EBADMSG, faults.first);
+    if (later != nullptr)
+        *later = fmt::format(
+            "a later version of teamd-offload wrote it; what this one does not know is left out{}{}",
+            faults.first.empty() ? "" : ", first ", faults.first);
     return value;
 }
 

@@ -174,7 +174,7 @@ constexpr auto journal_fields = [](auto field, auto& journal) {
     field.text("bond_policy", journal.bond_policy, named<BondPolicy>);
     field.as("owners", journal, write_owners, read_owners);
     field("offloads", journal.offloads);
-    field.list("ports", journal.ports, port_fields);
+    field.records("ports", journal.ports, port_fields);
     field("configured", journal.configured);
     field("removed_by_hand", journal.removed_by_hand);
     field.object("workers", journal.workers, workers_fields);
@@ -194,11 +194,10 @@ std::string text_of(const Journal& journal) {
     return json::write(json::write_fields(journal, journal_fields)) + "\n";
 }
 
-Result<Journal> parse_journal(std::string_view content) {
+Result<Journal> parse_journal(std::string_view content, std::string* later) {
     const auto value = json::parse(content, {.bytes = longest_journal});
     if (!value) return fail(EBADMSG, value.error().text);
-    if (json::number(*value, "version") != journal_version) return fail(EBADMSG, "unsupported version");
-    auto journal = TEAMO_TRY(json::read_strictly<Journal>(*value, journal_fields));
+    auto journal = TEAMO_TRY(json::read_versioned<Journal>(*value, journal_fields, later));
     for (auto& port : journal.ports)
         for (auto& address : port.ipv6_addresses)
             address.device = port.index;
@@ -206,12 +205,12 @@ Result<Journal> parse_journal(std::string_view content) {
     return journal;
 }
 
-Result<std::optional<Journal>> read_journal(std::string_view team) {
+Result<std::optional<Journal>> read_journal(std::string_view team, std::string* later) {
     const auto path = path_of(team);
     auto content = read_file(path, longest_journal);
     if (!content && content.error().number == ENOENT) return std::optional<Journal>();
     if (!content) return tl::unexpected(content.error());
-    auto journal = TEAMO_TRY(within(path, parse_journal(*content)));
+    auto journal = TEAMO_TRY(within(path, parse_journal(*content, later)));
     if (journal.network_namespace != network_namespace()) return std::optional<Journal>();
     return std::optional(std::move(journal));
 }

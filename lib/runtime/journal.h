@@ -97,7 +97,8 @@ inline constexpr std::size_t longest_journal = std::size_t{64} << 20;
 inline constexpr std::string_view journal_directory = "/run/teamd-offload";
 
 /// None if the team has no journal for this network namespace. EBADMSG: it is malformed, also in one entry.
-Result<std::optional<Journal>> read_journal(std::string_view team);
+/// `later`: as json::read_versioned() has it.
+Result<std::optional<Journal>> read_journal(std::string_view team, std::string* later = nullptr);
 Result<> write_journal(std::string_view team, const Journal& journal);
 /// Gives a team the journal of another one.
 Result<> rename_journal(std::string_view from, std::string_view to);
@@ -115,6 +116,6 @@ Result<std::string> set_journal_aside(std::string_view team);
 
 // The file's content. Pure.
 std::string text_of(const Journal& journal);
-Result<Journal> parse_journal(std::string_view text);
+Result<Journal> parse_journal(std::string_view text, std::string* later = nullptr);
 
 } // namespace teamo

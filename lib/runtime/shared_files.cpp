@@ -15,7 +15,7 @@
 namespace teamo {
 namespace {
 
-constexpr std::int64_t claims_version = 1;
+constexpr std::int64_t files_version = 1;
 constexpr std::string_view suffix = ".cpus";
 
 /// The affinity of each interrupt, as the kernel writes it.
@@ -46,14 +46,15 @@ constexpr auto claim_fields = [](auto field, auto& port) {
 };
 
 constexpr auto claims_fields = [](auto field, auto& claims) {
-    field.write_only("version", claims_version);
+    field.write_only("version", files_version);
     field("pid", claims.pid);
     field("start_time", claims.start_time);
-    field.list("ports", claims.ports, claim_fields);
+    field.records("ports", claims.ports, claim_fields);
     field.require(claims.pid > 0, "no \"pid\" in the file");
 };
 
 constexpr auto bans_fields = [](auto field, auto& asked) {
+    field.write_only("version", files_version);
     field("pid", asked.pid);
     field("found", asked.found);
     field("teams", asked.teams);
@@ -73,9 +74,8 @@ std::string text_of(const TeamClaims& claims) {
 Result<TeamClaims> parse_claims(std::string_view content) {
     const auto value = json::parse(content);
     if (!value) return fail(EBADMSG, value.error().text);
-    if (json::number(*value, "version") != claims_version) return fail(EBADMSG, "unsupported version");
     if (json::child(*value, "ports").array() == nullptr) return fail(EBADMSG, "no \"ports\" in the file");
-    return json::read_strictly<TeamClaims>(*value, claims_fields);
+    return json::read_versioned<TeamClaims>(*value, claims_fields);
 }
 
 Result<std::optional<LockFile>> CpuClaims::try_lock() const {
@@ -140,7 +140,7 @@ std::string text_of(const BansAsked& asked) {
 Result<BansAsked> parse_bans_asked(std::string_view text) {
     const auto value = json::parse(text);
     if (!value) return fail(EBADMSG, value.error().text);
-    auto asked = TEAMO_TRY(json::read_strictly<BansAsked>(*value, bans_fields));
+    auto asked = TEAMO_TRY(json::read_versioned<BansAsked>(*value, bans_fields));
     drop_impossible(asked.found);
     for (auto& [team, irqs] : asked.teams)
         drop_impossible(irqs);

@@ -12,7 +12,9 @@ JournalKeeper::JournalKeeper(std::string team, const Log& log) : team_(std::move
 }
 
 Result<std::optional<Journal>> JournalKeeper::read() {
-    auto journal = read_journal(team_);
+    std::string later;
+    auto journal = read_journal(team_, &later);
+    if (!later.empty()) log_(Level::warning, "the earlier state of the ports: " + later);
     if (journal || is_passing(journal.error())) return journal;
     const auto aside = set_journal_aside(team_);
     log_(Level::warning,

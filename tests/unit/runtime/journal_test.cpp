@@ -150,10 +150,63 @@ TEST(Journal, has_processes_named_by_hand_although_none_is_bound) {
     EXPECT_EQ(*read, journal);
 }
 
-TEST(Journal, rejects_other_version) {
-    auto text = text_of(sample());
-    text.replace(text.find("\"version\": 1"), 12, "\"version\": 2");
-    EXPECT_FALSE(parse_journal(text));
+/// The sample as a later version writes it.
+json::Value of_a_later_version() {
+    auto document = json::parse(text_of(sample())).value();
+    document.set("version", 2);
+    return document;
+}
+
+TEST(Journal, needs_a_version) {
+    for (const auto& version : {json::Value(0), json::Value(-1), json::Value("1"), json::Value(nullptr)}) {
+        auto document = of_a_later_version();
+        document.set("version", version);
+        EXPECT_FALSE(parse_journal(json::write(document))) << json::write(version);
+    }
+}
+
+TEST(Journal, of_a_later_version_loses_only_what_is_not_known) {
+    auto document = of_a_later_version();
+    document.set("colour", "blue");
+    document.set("bond_policy", "layer5");
+    document.set("hwaddr", 7);
+    auto& port = document.find("ports")->array()->front();
+    port.find("drain")->set("phase", "asking");
+    port.set("mtu", "as the team");
+    port.set("disable_ipv6", "later");
+    port.find("cpus")->array()->front().set("kind", "napi");
+    port.find("ipv6_addresses")->array()->push_back(json::Object{{"address", "fd00::6"}, {"prefix", "any"}});
+    document.find("ports")->array()->push_back(json::Object{{"ifindex", 9}, {"slot", 12}});
+    document.find("ports")->array()->push_back("eth9");
+    auto& workers = *document.find("workers");
+    workers.find("by_hand")->array()->front().set("policy", "near");
+
+    auto known = sample();
+    known.bond_policy.reset();
+    known.hwaddr.reset();
+    known.ports[0].drain.phase = {};
+    known.ports[0].mtu = 0;
+    known.ports[0].disable_ipv6.reset();
+    known.ports[0].cpus.erase({.kind = CpuSetting::Kind::irq, .number = 33});
+    known.workers.by_hand.erase(known.workers.by_hand.begin());
+    std::string later;
+    const auto read = parse_journal(json::write(document), &later);
+    ASSERT_TRUE(read) << read.error().text;
+    EXPECT_EQ(text_of(*read), text_of(known));
+    EXPECT_EQ(*read, known);
+    EXPECT_THAT(later, testing::StartsWith("a later version of teamd-offload wrote it; "));
+    EXPECT_EQ(parse_journal(text_of(*read)), *read);
+}
+
+TEST(Journal, of_a_later_version_is_named) {
+    std::string later;
+    const auto read = parse_journal(json::write(of_a_later_version()), &later);
+    ASSERT_TRUE(read) << read.error().text;
+    EXPECT_EQ(*read, sample());
+    EXPECT_FALSE(later.empty());
+    later.clear();
+    ASSERT_TRUE(parse_journal(text_of(sample()), &later));
+    EXPECT_TRUE(later.empty());
 }
 
 TEST(Journal, survives_random_damage) {

@@ -98,6 +98,17 @@ TEST_F(CpuClaimFiles, locks_exclusively) {
     EXPECT_TRUE(claims().try_lock().value());
 }
 
+TEST_F(CpuClaimFiles, reads_what_it_knows_of_a_later_version) {
+    const auto claims = parse_claims(R"({"version": 2, "pid": 12, "start_time": 34, "shares": 7, "ports": [
+        {"port": "eth4", "cpus": "2-3", "irqs": {"40": "2", "41": "3"}, "load": 3, "standby": "when idle"},
+        {"port": "eth5", "cpus": {"numa": 1}}, {"port": "eth6", "cpus": "4", "load": -1}]})");
+    ASSERT_TRUE(claims) << claims.error().text;
+    const PortClaim eth6{.port = "eth6", .cpus = {4}, .irqs = {}, .load = 0, .standby = false};
+    EXPECT_EQ(*claims, (TeamClaims{.pid = 12, .start_time = 34, .ports = {eth4(), eth6}}));
+    EXPECT_EQ(parse_claims(text_of(*claims)).value(), *claims);
+    EXPECT_FALSE(parse_claims(R"({"version": 2, "process": 12, "ports": []})"));
+}
+
 TEST_F(CpuClaimFiles, reads_back_written_text) {
     const TeamClaims claims{.pid = 12, .start_time = 34, .ports = {eth4()}};
     EXPECT_EQ(parse_claims(text_of(claims)).value(), claims);
@@ -218,6 +229,13 @@ TEST(IrqBalanceRequest, has_maximum_length) {
     EXPECT_GT(request->size(), 16370U);
 }
 
+TEST(IrqBalanceBans, are_read_of_a_later_version) {
+    const auto read = parse_bans_asked(
+        R"({"version": 2, "pid": 7, "found": [1, 2], "teams": {"team0": [24]}, "until": "reboot"})");
+    ASSERT_TRUE(read) << read.error().text;
+    EXPECT_EQ(*read, (BansAsked{7, {1, 2}, {{"team0", {24}}}}));
+}
+
 TEST(IrqBalanceBans, reads_back_written_text) {
     const BansAsked asked{4711, {1, 2}, {{"team0", {24, 25}}, {"a \"team\"", {}}}};
     const auto read = parse_bans_asked(text_of(asked));
@@ -225,10 +243,13 @@ TEST(IrqBalanceBans, reads_back_written_text) {
     EXPECT_EQ(asked, *read);
     EXPECT_FALSE(parse_bans_asked("{}"));
     EXPECT_FALSE(parse_bans_asked("24 25"));
-    for (const auto* wrong : {R"({"pid": 1, "found": [-1, 3]})", R"({"pid": 1, "found": [3, "x"]})",
-                              R"({"pid": 1, "teams": {"t": 5}})"})
+    EXPECT_FALSE(parse_bans_asked(R"({"pid": 1})")) << "no version";
+    for (const auto* wrong :
+         {R"({"version": 1, "pid": 1, "found": [-1, 3]})", R"({"version": 1, "pid": 1, "found": [3, "x"]})",
+          R"({"version": 1, "pid": 1, "teams": {"t": 5}})"})
         EXPECT_FALSE(parse_bans_asked(wrong)) << wrong;
-    EXPECT_THAT(parse_bans_asked(R"({"pid": 1, "found": [3, 4000000000]})").value().found, ElementsAre(3))
+    EXPECT_THAT(parse_bans_asked(R"({"version": 1, "pid": 1, "found": [3, 4000000000]})").value().found,
+                ElementsAre(3))
         << "no machine has such an interrupt";
 }
 
