@@ -25,6 +25,13 @@ const WantedProgram* find_duty(const std::vector<WantedProgram>& wanted, std::st
     return found == wanted.end() ? nullptr : &*found;
 }
 
+/// Of a later version of this program, which went back to this one.
+bool has_unknown_duty(std::string_view name) {
+    for (std::size_t duty = 0; duty < enum_names<Duty>.size(); ++duty)
+        if (has_name_of(name, static_cast<Duty>(duty))) return false;
+    return is_name_of_ours(name);
+}
+
 using Places = std::vector<SeenProgram>;
 
 std::size_t place_of(const Places& programs, ProgramId id) {
@@ -96,11 +103,12 @@ std::optional<HookStep> missing_program(const HookView& view, const std::vector<
     return std::nullopt;
 }
 
-/// Of an earlier daemon, or ours where it does not belong any more.
+/// Of another daemon, or ours where it does not belong any more.
 std::optional<HookStep> needless_program(const HookView& view, const std::vector<WantedProgram>& wanted) {
     using enum HookStep::What;
     for (std::size_t place = 0; place < view.programs.size(); ++place) {
         const auto& seen = view.programs[place];
+        if (has_unknown_duty(seen.name)) return HookStep{.what = detach_program, .place = place};
         const auto* one = find_duty(wanted, seen.name);
         if (one == nullptr) continue;
         const bool belongs = seen.id == one->id && wanted_attachment(view, one->duty) == Attachment::device;
@@ -108,6 +116,8 @@ std::optional<HookStep> needless_program(const HookView& view, const std::vector
     }
     for (const auto& filter : view.filters) {
         if (!is_ours(filter)) continue;
+        if (has_unknown_duty(filter.name))
+            return HookStep{.what = detach_filter, .priority = filter.priority};
         const auto* one = find_duty(wanted, filter.name);
         if (one == nullptr) continue;
         const bool belongs = filter.id == one->id.value &&

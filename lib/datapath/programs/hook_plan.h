@@ -32,7 +32,8 @@ enum class Duty : std::uint8_t {
     hand_in,
     sift
 };
-/// As in the programs' source; the kernel cuts them to 15 letters.
+/// As in the programs' source; the kernel cuts them to 15 letters, in which they must differ. That names
+/// start with "teamo_" is frozen, as our_handle is: by them any version knows the programs of any other.
 template <>
 inline constexpr std::array<std::string_view, 9> enum_names<Duty>{
     "teamo_guard", "teamo_receive",        "teamo_transmit", "teamo_recheck", "teamo_avoid_lost_link",
@@ -95,8 +96,8 @@ struct HookStep {
 };
 
 /// `wanted`: in the order in which they run. Programs of ours with other duties stay as they are: an earlier
-/// daemon's carry until those of this one are there. `may_move`: whether a displaced program gets its place
-/// back.
+/// daemon's carry until those of this one are there. Those with a duty that this version does not know go.
+/// `may_move`: whether a displaced program gets its place back.
 std::optional<HookStep> next_step(const HookView& view, const std::vector<WantedProgram>& wanted,
                                   bool may_move);
 

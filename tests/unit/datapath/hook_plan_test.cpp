@@ -154,6 +154,25 @@ TEST(HookPlan, removes_only_what_is_named) {
     EXPECT_THAT(priorities(settled(view, {})), ElementsAre(2, 10, 50000));
 }
 
+TEST(HookPlan, removes_programs_of_a_later_version_after_its_own_are_there) {
+    HookView view{.by_device = true, .programs = {seen(10), seen(7, "teamo_mirror"), seen(8, "teamo_meter")}};
+    view.filters = {filter(10)};
+    view.filters.push_back(
+        {.priority = 50001, .handle = our_handle, .kind = "bpf", .name = "teamo_mirror_ba:[9]", .id = 9});
+    view.filters.push_back({.priority = 50002, .handle = 1, .kind = "bpf", .name = "teamo_mirror:[9]"});
+    EXPECT_EQ(next_step(view, {sends}, true)->what, What::attach_program);
+    const auto now = settled(view, {sends});
+    EXPECT_THAT(ids(now), ElementsAre(3, 10, 8)) << "that of a known duty waits for its own";
+    EXPECT_THAT(priorities(now), ElementsAre(10, 50002)) << "a filter with another handle is not ours";
+    EXPECT_THAT(ids(settled(view, {})), ElementsAre(10, 8));
+}
+
+TEST(HookPlan, has_duties_that_differ_in_the_letters_that_the_kernel_keeps) {
+    std::set<std::string_view> names;
+    for (const auto name : enum_names<Duty>)
+        EXPECT_TRUE(is_name_of_ours(name) && names.insert(name.substr(0, 15)).second) << name;
+}
+
 TEST(HookPlan, knows_names_that_the_kernel_has_cut) {
     const HookView view{.by_device = true, .programs = {seen(5, "teamo_avoid_los")}};
     EXPECT_TRUE(has_duty(view, Duty::avoid_lost_link));
