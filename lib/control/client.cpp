@@ -155,6 +155,8 @@ Result<std::string> Client::text(const Request& request, std::chrono::millisecon
     auto* refusal = std::get_if<Refusal>(&reply);
     if (refusal == nullptr) return std::get<std::string>(std::move(reply));
     if (refusal->message.ends_with('.')) refusal->message.pop_back();
+    if (refusal->code == "UnknownMethod")
+        return fail(ENOTSUP, fmt::format("{} ({}): {}", refusal->message, refusal->code, of_another_version));
     return fail(EINVAL, fmt::format("{} ({})", refusal->message, refusal->code));
 }
 

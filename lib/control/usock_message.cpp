@@ -140,6 +140,8 @@ constexpr std::array table{
     internal(method<HandOver>("HandOver")),
 };
 static_assert(table.size() == std::variant_size_v<Request>);
+/// Those before it are teamd's, which ignores arguments that it does not know.
+constexpr const auto* first_of_ours = std::ranges::find(table, "ConfigReload", &Method::name);
 constexpr std::size_t most_arguments = std::ranges::max(table, {}, &Method::arguments).arguments;
 
 MethodShape shape_of(const Method& method) {
@@ -192,7 +194,7 @@ std::variant<Request, Refusal> parse_request(std::string_view message) {
     const auto name = next_line(rest);
     if (!name) return invalid_arguments();
     Arguments arguments;
-    while (arguments.size() < most_arguments) {
+    while (arguments.size() <= most_arguments) {
         const auto line = next_line(rest);
         if (!line) break;
         auto argument = unescaped(*line);
@@ -205,6 +207,8 @@ std::variant<Request, Refusal> make_request(std::string_view name, Arguments arg
     const auto method = std::ranges::find(table, name, &Method::name);
     if (method == table.end()) return Refusal{.code = "UnknownMethod", .message = "No such method."};
     if (arguments.size() < method->arguments) return invalid_arguments();
+    if (arguments.size() > method->arguments && method >= first_of_ours)
+        return invalid_arguments(std::string(of_another_version) + ".");
     arguments.resize(method->arguments);
     if (std::ranges::any_of(arguments, &std::string::empty)) return invalid_arguments();
     return method->read(std::move(arguments));

@@ -147,12 +147,17 @@ struct Refusal {
 /// The answer to a request: the payload (may be empty), or a refusal.
 using Reply = std::variant<std::string, Refusal>;
 
+/// Of a request with what this version does not know.
+inline constexpr std::string_view of_another_version =
+    "the daemon is of another version; restart it to run the installed one";
+
 /// Longer requests get InvalidArgs. A port's configuration fits.
 inline constexpr std::size_t longest_request = std::size_t{1} << 20;
 
 /// A request, or the refusal to answer it with: UnknownMethod (teamd leaves the client to its time-out),
 /// InvalidArgs for an argument that is missing, empty, wrongly escaped or of another type, or for bytes that
-/// are no request. More arguments than needed are ignored, as teamd does.
+/// are no request. More arguments than needed are ignored if the method is teamd's, as teamd does; if it is
+/// not, a client of a later version has sent them.
 std::variant<Request, Refusal> parse_request(std::string_view message);
 
 // By D-Bus the methods and their arguments are the same. All values are strings.

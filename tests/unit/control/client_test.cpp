@@ -107,6 +107,18 @@ TEST(ControlClient, returns_replies_in_order_of_requests) {
                                            "REQUEST\nConfigDump\n"));
 }
 
+TEST(ControlClient, says_what_to_do_with_a_daemon_that_does_not_know_the_method) {
+    const RunDirectory directory;
+    const Server server(directory, [](const std::string&) {
+        return encode(std::get<Refusal>(parse_request("REQUEST\nMakeCoffee\n")));
+    });
+    const auto refused = connected_to(directory).text(StateDump{});
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().text,
+              "No such method (UnknownMethod): the daemon is of another version; restart "
+              "it to run the installed one");
+}
+
 // teamd cannot send more than 212,960 bytes; a state of 1,024 LACP ports has 1.63 MB.
 TEST(ControlClient, receives_reply_of_megabytes) {
     if (::geteuid() != 0) GTEST_SKIP() << "only root may set a send buffer of that size";

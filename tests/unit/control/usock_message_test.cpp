@@ -96,6 +96,16 @@ TEST(ControlRequest, ignores_extra_arguments) {
     EXPECT_EQ(parse_request("REQUEST\nPortAdd\neth1\n\\x\n"), Parsed{PortAdd{"eth1"}});
 }
 
+TEST(ControlRequest, refuses_extra_arguments_of_methods_that_teamd_does_not_have) {
+    for (const auto* message : {"REQUEST\nPortDrain\neth1\ntrue\nat night\n", "REQUEST\nHandOver\nnow\n",
+                                "REQUEST\nConfigReload\n/etc/team0.conf\n{}\ntrue\nunless busy\n",
+                                "REQUEST\nBalanceMove\n3\neth1\ngap\n60\n"}) {
+        const auto parsed = parse_request(message);
+        EXPECT_EQ(code_of(parsed), "InvalidArgs") << message;
+        EXPECT_THAT(std::get<Refusal>(parsed).message, testing::HasSubstr("of another version")) << message;
+    }
+}
+
 TEST(ControlRequest, accepts_missing_newline_and_trailing_nul) {
     EXPECT_EQ(parse_request("REQUEST\nStateDump"), Parsed{StateDump{}});
     EXPECT_EQ(parse_request("REQUEST\nPortAdd\neth1"), Parsed{PortAdd{"eth1"}});
