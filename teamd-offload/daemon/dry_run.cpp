@@ -3,6 +3,7 @@
 
 #include "balance/buckets.h"
 #include "daemon/process.h"
+#include "datapath/bond/bond_device.h"
 #include "datapath/datapath.h"
 #include "datapath/programs/device_programs.h"
 #include "kernel/cpus/cpus.h"
@@ -186,9 +187,16 @@ Result<std::string> try_programs(const TeamConfig& config, LinkControl& control)
 Result<> dry_run_attached(const TeamConfig& config) {
     auto control = TEAMO_TRY(LinkControl::open());
     const auto links = TEAMO_TRY(control.read_all());
-    const auto* bond = find_named(links, config.device);
-    if (bond == nullptr || bond->kind != bond_kind)
-        return fail(ENODEV, fmt::format("there is no bond {}", config.device));
+    const auto found = TEAMO_TRY(find_bond_of_others(links, config.device));
+    if (!found) { // a start waits for it
+        std::puts(json::write(json::Object{{"bond", json::Object{{"device", config.device}}},
+                                           {"changes", json::Array()},
+                                           {"steered", false},
+                                           {"reason", fmt::format("waits for bond {}", config.device)}})
+                      .c_str());
+        return {};
+    }
+    const auto* bond = find_link(links, found->team);
     BondSteering steering;
     auto view = view_of(links, *bond);
     steering.step(view, Clock::now());

@@ -87,4 +87,16 @@ Result<std::optional<TeamDevice>> find_bond_device(const Links& links, const std
     return found;
 }
 
+Result<std::optional<TeamDevice>> find_bond_of_others(const Links& links, const std::string& name) {
+    const auto* bond = find_named(links, name);
+    if (bond == nullptr) return std::optional<TeamDevice>();
+    if (bond->kind != bond_kind)
+        return fail(EEXIST,
+                    fmt::format("device {} is not a bond, and the daemon can attach only to a bond", name));
+    if (is_marked_master(*bond))
+        return fail(EEXIST, fmt::format("{} is the bond of team {}, whose daemon steers it", name,
+                                        *team_of_device(*bond)));
+    return std::optional(TeamDevice{.team = bond->index, .inner = {}, .kind = bond_kind});
+}
+
 } // namespace teamo

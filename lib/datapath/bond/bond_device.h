@@ -31,6 +31,8 @@ Result<TeamDevice> create_bond_device(LinkControl& links, const std::string& nam
 /// slaves.
 Result<std::optional<TeamDevice>> find_bond_device(const Links& links, const std::string& name,
                                                    bool take_over, BondMode mode);
+/// One that another program made. EEXIST: the device is something else.
+Result<std::optional<TeamDevice>> find_bond_of_others(const Links& links, const std::string& name);
 /// Gives a bond that was taken over from another program our options and the mark, and that of an earlier
 /// daemon our policy.
 Result<> claim_bond(LinkControl& links, IfIndex bond, const BondSetup& setup);

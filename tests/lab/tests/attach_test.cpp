@@ -449,7 +449,10 @@ TEST(Attach, says_what_it_would_change) {
                           HasSubstr("the kernel does not tell the types of bonding")));
     }
     in_guest("ip link del bond0");
-    EXPECT_EQ(1, daemon({"-t", "bond0", "--attach", "--dry-run"}).status);
+    const auto waits = daemon({"-t", "bond0", "--attach", "--dry-run"});
+    EXPECT_EQ(0, waits.status) << waits.err;
+    EXPECT_THAT(waits.out, HasSubstr("waits for bond bond0"));
+    EXPECT_THAT(daemon({"-t", "lo", "--attach", "--dry-run"}).err, HasSubstr("lo is not a bond"));
     EXPECT_THAT(daemon({"-t", "lo", "--attach"}).err, HasSubstr("lo is not a bond"));
 }
 
