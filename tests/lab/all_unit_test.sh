@@ -45,6 +45,27 @@ gone() { ! ip link show "$1" >/dev/null 2>&1; }
 await 20 gone team1 || fail "team1 did not go with its file"
 step "reloaded: teams come and go with their files"
 
+# As the maintainer scripts do after an upgrade.
+upgraded() {
+    local before
+    before=$(systemctl show --property=MainPID --value "$unit")
+    /usr/share/teamd-offload/restart-teams "$unit" >/run/said 2>&1
+    [ "$(systemctl show --property=MainPID --value "$unit")" != "$before" ]
+}
+rm -f /usr/sbin/policy-rc.d # A container forbids packages to start and stop services; this guest is a machine.
+[ "$(teamoctl team2 state item get datapath.name)" = bpf ] && other=bond || other=bpf
+printf '{"datapath": "%s", "runner": {"name": "loadbalance"}, "ports": {"a2": {}}}\n' $other >/etc/teamd-offload/team2.conf
+! upgraded || fail "an upgrade takes team2 although it cannot change into its file"
+grep -q "$unit goes on with the former program.*/datapath" /run/said || fail "the upgrade does not say why: $(cat /run/said)"
+printf '{"debug_level": -1, "runner": {"name": "loadbalance"}, "ports": {"a2": {}}}\n' >/etc/teamd-offload/team2.conf
+echo 'not JSON' >/etc/teamd-offload/team1.conf
+upgraded || fail "a value that is ignored, and a file of no team, prevent an upgrade: $(cat /run/said)"
+grep -q "$unit: .*team2.conf.*debug_level" /run/said || fail "the upgrade does not say what it ignores: $(cat /run/said)"
+rm /etc/teamd-offload/team1.conf
+systemctl reload "$unit" || fail "systemctl reload"
+await 20 status_says "2 of 2 teams run" || fail "two teams do not run after an upgrade"
+step "upgraded: $(cat /run/said)"
+
 [ "$(kept)" = 2 ] || fail "systemd keeps $(kept) sockets, not one for LLDP of each of two ports"
 ping -q -i 0.01 -c 1000 10.9.0.2 >/run/ping &
 pinger=$!
