@@ -137,7 +137,7 @@ TEST(HiddenProcesses, claims_of_another_team_count) {
         TeamClaims{.pid = daemon.pid(),
                    .start_time = read_start_time(fmt::format("/proc/{}", daemon.pid())).value_or(0),
                    .ports = {eth3}});
-    const auto counted = [&] { return CpuClaims(folder).others("team0").size() == 1; };
+    const auto counted = [&] { return CpuClaims(folder).others({"team0"}).size() == 1; };
     EXPECT_TRUE(counted());
     EXPECT_TRUE(in_hiding({CAP_NET_ADMIN}, counted));
 }
