@@ -123,4 +123,16 @@ struct CpuClaim {
     bool operator==(const CpuClaim&) const = default;
 };
 
+/// Of a port, one for each of its CPUs; its load is divided among them.
+inline std::vector<CpuClaim> claims_of(const std::string& team, const std::string& port, const CpuList& cpus,
+                                       double load, bool standby) {
+    std::vector<CpuClaim> claims;
+    for (const auto cpu : cpus)
+        claims.push_back({.owner = team + ' ' + port,
+                          .cpu = cpu,
+                          .load = load / static_cast<double>(cpus.size()),
+                          .standby = standby});
+    return claims;
+}
+
 } // namespace teamo

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <iterator>
 
 namespace teamo {
 namespace {
@@ -114,11 +115,9 @@ std::vector<CpuClaim> CpuClaims::others(const std::set<std::string, std::less<>>
         const bool alive = is_alive(*claims);
         for (const auto& port : claims->ports)
             if (alive || is_in_effect(port))
-                for (const auto cpu : port.cpus)
-                    all.push_back({.owner = fmt::format("{} {}", owner, port.port),
-                                   .cpu = cpu,
-                                   .load = port.load / static_cast<double>(port.cpus.size()),
-                                   .standby = port.standby});
+                std::ranges::move(
+                    claims_of(std::string(owner), port.port, port.cpus, port.load, port.standby),
+                    std::back_inserter(all));
     }
     return all;
 }

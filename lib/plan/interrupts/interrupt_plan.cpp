@@ -138,8 +138,7 @@ unsigned movable_queues(const PlannedPort& port) {
 
 PlacedPort placed_port(const PlannedPort& port, const CpuList& cpus) {
     PlacedPort placed{.name = port.name, .cpus = queue_cpus(port, cpus)};
-    for (std::size_t queue = 0; queue < std::min(placed.cpus.size(), port.now.size()); ++queue)
-        placed.moves = placed.moves || placed.cpus[queue] != port.now[queue];
+    placed.moves = has_to_move(port, placed.cpus);
     return placed;
 }
 
@@ -255,6 +254,12 @@ PlannedPort planned_port(std::string name, const PortInterrupts& port) {
             .queues = static_cast<unsigned>(port.queues.size()),
             .now = cpus_now(port),
             .fixed = fixed_of(port)};
+}
+
+bool has_to_move(const PlannedPort& port, const std::vector<unsigned>& cpus) {
+    for (std::size_t queue = 0; queue < std::min(cpus.size(), port.now.size()); ++queue)
+        if (cpus[queue] != port.now[queue]) return true;
+    return false;
 }
 
 InterruptPlan plan_interrupts(const InterruptPlanInput& input) { return Planner(input).result(); }

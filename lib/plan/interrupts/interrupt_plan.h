@@ -58,6 +58,9 @@ struct InterruptPlan {
 
 InterruptPlan plan_interrupts(const InterruptPlanInput& input);
 
+/// Whether a queue is on another CPU now than `cpus`, by queue, have it.
+bool has_to_move(const PlannedPort& port, const std::vector<unsigned>& cpus);
+
 /// The last step of plan_interrupts(): sets `shares_with`, `reason` and `degraded` (placement_reason.cpp).
 void explain(const InterruptPlanInput& input, const CpuList& eligible, InterruptPlan& plan);
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 namespace teamo {
 namespace {
@@ -11,12 +12,8 @@ namespace {
 /// Adds what a port has on these CPUs, as its team's file of claims would have it.
 void claim(std::vector<CpuClaim>& claims, const std::string& team, const PlannedPort& port,
            const std::vector<unsigned>& by_queue) {
-    const auto cpus = cpu_list_of(by_queue);
-    for (const auto cpu : cpus)
-        claims.push_back({.owner = fmt::format("{} {}", team, port.name),
-                          .cpu = cpu,
-                          .load = port.load / static_cast<double>(cpus.size()),
-                          .standby = port.standby});
+    std::ranges::move(claims_of(team, port.name, cpu_list_of(by_queue), port.load, port.standby),
+                      std::back_inserter(claims));
 }
 
 /// A new port has no right to the CPU of a planned one, which carries.
@@ -29,11 +26,6 @@ void give_way(std::vector<PlannedPort>& ports) {
         if (port.is_new)
             std::ranges::replace_if(
                 port.now, [&planned](unsigned cpu) { return planned.contains(cpu); }, nowhere);
-}
-
-bool moves(const PlannedPort& port, const std::vector<unsigned>& cpus) {
-    const auto both = std::min(port.now.size(), cpus.size());
-    return !std::equal(cpus.begin(), cpus.begin() + static_cast<std::ptrdiff_t>(both), port.now.begin());
 }
 
 } // namespace
@@ -97,9 +89,9 @@ TeamPlans::Part TeamPlans::part_of(const std::string& name, const CpuTopology& t
             if (team == name) {
                 part.plan.ports.push_back(*placed);
                 part.plan.ports.back().name = port.name;
-                part.plan.ports.back().moves = moves(port, placed->cpus);
+                part.plan.ports.back().moves = has_to_move(port, placed->cpus);
             } else {
-                if (moves(port, placed->cpus)) part.others.insert(team);
+                if (has_to_move(port, placed->cpus)) part.others.insert(team);
                 claim(claims, team, port, placed->cpus);
             }
             ++placed;

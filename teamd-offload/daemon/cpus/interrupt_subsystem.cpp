@@ -12,6 +12,7 @@
 #include "plan/interrupts/poll_slice.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace teamo {
@@ -262,13 +263,10 @@ TeamPlans::Team Interrupts::wish() const {
         one.standby = port.standby;
         if (one.is_new) continue;
         one.now = port.plan.cpus;
-        const auto arrive = arrival_cpus(port);
-        for (const auto cpu : arrive)
-            if (std::ranges::count(port.plan.cpus, cpu) == 0)
-                own.elsewhere.push_back({.owner = fmt::format("{} {}", context_.name(), port.name),
-                                         .cpu = cpu,
-                                         .load = port.load / static_cast<double>(arrive.size()),
-                                         .standby = port.standby});
+        std::ranges::copy_if(
+            claims_of(context_.name(), port.name, arrival_cpus(port), port.load, port.standby),
+            std::back_inserter(own.elsewhere),
+            [&port](const CpuClaim& claim) { return std::ranges::count(port.plan.cpus, claim.cpu) == 0; });
     }
     return own;
 }
