@@ -251,6 +251,15 @@ std::function<void()> WatchedCalls::take_before_reading() {
     return std::exchange(before_reading_, {});
 }
 
+void WatchedCalls::act_during_list() {
+    std::function<void()> act;
+    {
+        const std::scoped_lock lock(mutex_);
+        act = during_lists_;
+    }
+    if (act) act();
+}
+
 int WatchedCalls::verdict_on_change(bool sets_address) {
     if (!address_refused_) {
         address_refused_ = sets_address;
@@ -282,6 +291,9 @@ void WatchedCalls::answer() {
         --lists_to_refuse_;
         refuse_with(EINTR);
     }
+    // The kernel has made the first part when it takes the request.
+    if (call.data.nr == SYS_recvmsg && std::exchange(lists_, false)) act_during_list();
+    if (reads == Reads::all_devices) lists_ = true;
     if (reads == Reads::one_device)
         if (const auto act = take_before_reading()) act();
     if (const auto address = killed_after_address_ != 0 ? sets_address(call) : std::nullopt) {

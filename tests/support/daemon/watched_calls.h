@@ -51,6 +51,13 @@ public:
     /// each dump. Also while the program runs.
     void refuse_lists(unsigned times) { lists_to_refuse_ = times; }
 
+    /// Calls this during each dump of the devices, before its second part is asked for. Also while the
+    /// program runs.
+    void during_lists(std::function<void()> act) {
+        const std::scoped_lock lock(mutex_);
+        during_lists_ = std::move(act);
+    }
+
     /// Calls this once, before the next request that reads one device. Also while the program runs.
     void before_reading_a_device(std::function<void()> act) {
         const std::scoped_lock lock(mutex_);
@@ -86,6 +93,7 @@ private:
     void serve(const std::stop_token& stop);
     void answer();
     std::function<void()> take_before_reading();
+    void act_during_list();
     /// For a request that changes a device: 0, an errno, or -1 to kill the program.
     int verdict_on_change(bool sets_address);
 
@@ -99,10 +107,11 @@ private:
     std::atomic<unsigned> refused_every_{0}, refused_{0};
     std::atomic<int> error_of_every_{0};
     unsigned seen_ = 0;
+    bool lists_ = false;       ///< a dump of the devices has been asked for, and nothing of it was read
     mutable std::mutex mutex_; ///< protects the following members
     std::string what_, refused_step_;
     std::vector<std::string> steps_;
-    std::function<void()> before_reading_;
+    std::function<void()> before_reading_, during_lists_;
     pid_t process_ = 0;
     UniqueFd handle_, listener_;
     std::jthread serving_; ///< last: uses the other members
