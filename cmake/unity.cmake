@@ -7,6 +7,6 @@ option(TEAMO_UNITY "compile files in batches" ON)
 # teamo_unity(TARGET): all files of the target except those with SKIP_UNITY_BUILD_INCLUSION.
 function(teamo_unity target)
     if(TEAMO_UNITY)
-        set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 14)
+        set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 28)
     endif()
 endfunction()

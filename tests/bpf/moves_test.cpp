@@ -4,16 +4,11 @@
 #include "addresses.h"
 #include "programs.h"
 #include "support/eventually.h"
-#include "support/traffic/packet.h"
 
 #include <gmock/gmock.h>
 
 namespace teamo::test {
 namespace {
-
-Bytes some_packet(std::uint16_t port = 1) {
-    return PacketBuilder(peer, own).ipv4({}).tcp(port, 2).payload(100).bytes();
-}
 
 std::uint64_t now() {
     return static_cast<std::uint64_t>(

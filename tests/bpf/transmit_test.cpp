@@ -19,8 +19,6 @@
 namespace teamo::test {
 namespace {
 
-Bytes some_packet() { return PacketBuilder(peer, own).ipv4({}).tcp(1, 2).payload(100).bytes(); }
-
 teamo_bucket in_order(std::initializer_list<std::uint8_t> slots) {
     teamo_bucket order{};
     std::copy(slots.begin(), slots.end(), order.slot);

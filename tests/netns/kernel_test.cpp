@@ -6,6 +6,7 @@
 #include "kernel/netlink/links.h"
 #include "support/daemon/process.h"
 #include "support/net/cabling.h"
+#include "support/net/programs.h"
 
 #include <gmock/gmock.h>
 
@@ -17,8 +18,6 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
-
-IfIndex index_of(const NetNs& in, std::string_view name) { return IfIndex{look(in, name).index}; }
 
 TEST(Features, matches_ethtool) {
     const Cabling wires(1, FarSide::open);

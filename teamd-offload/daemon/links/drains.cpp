@@ -10,7 +10,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto present = 1ms; ///< counters of the queues that are no older are as good as new ones
+constexpr auto fresh = 1ms; ///< counters of the queues that are no older are as good as new ones
 constexpr auto retry = 1s;
 
 } // namespace
@@ -35,7 +35,7 @@ void Drains::step() {
     const bool any_empties = std::ranges::any_of(
         drains_, [](const auto& entry) { return entry.second.phase() == DrainPhase::emptying; });
     const auto queues =
-        any_empties ? context_.shared.queues(present, ports_) : Result<const ProcessParts::Queues*>(nullptr);
+        any_empties ? context_.shared.queues(fresh, ports_) : Result<const ProcessParts::Queues*>(nullptr);
     if (!counters || !queues) return timer_->after(retry); // what cannot be read is not silent
     const auto now = Clock::now();
     auto first = Clock::time_point::max();

@@ -50,14 +50,6 @@ std::string journal_text() {
     return {std::istreambuf_iterator<char>(file), {}};
 }
 
-std::size_t lines_with(const std::string& log, std::string_view text) {
-    std::istringstream lines(log);
-    std::size_t count = 0;
-    for (std::string line; std::getline(lines, line);)
-        count += line.find(text) != std::string::npos ? 1 : 0;
-    return count;
-}
-
 /// eth1 and eth2 carry; eth3 is configured and not there yet.
 struct FullDisk : testing::Test {
     SmallDisk disk;

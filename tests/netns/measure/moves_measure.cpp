@@ -93,7 +93,7 @@ TEST(BucketMoves, waits_for_a_gap_without_reordering) {
 constexpr unsigned ports = 4, flows = 32;
 constexpr int moves = 200;
 
-struct Seen {
+struct Counts {
     std::uint64_t out_of_order = 0, retransmitted = 0, received = 0;
 };
 
@@ -117,7 +117,7 @@ public:
     }
 
     /// Moves this many busy buckets, each to another port, over this time.
-    Seen during(int count, milliseconds time) {
+    Counts during(int count, milliseconds time) {
         const auto before = look_at();
         const auto state = balance_of(team_);
         for (int move = 0; move < count; ++move) {
@@ -136,7 +136,7 @@ public:
     }
 
 private:
-    Seen look_at() const {
+    Counts look_at() const {
         return {.out_of_order = tcp_counters(wires_.client()).at("TCPOFOQueue"),
                 .retransmitted = tcp_counters(wires_.host()).at("RetransSegs"),
                 .received = traffic_->received()};
@@ -148,16 +148,16 @@ private:
     std::mt19937 random_{20261121};
 };
 
-void print(std::string_view what, const Seen& seen) {
+void print(std::string_view what, const Counts& seen) {
     fmt::print("{}: {} reordered, {} retransmitted, {:.1f} GB received\n", what, seen.out_of_order,
                seen.retransmitted, static_cast<double>(seen.received) / 1e9);
 }
 
-double late_per_gigabyte(const Seen& seen) {
+double late_per_gigabyte(const Counts& seen) {
     return static_cast<double>(seen.out_of_order) * 1e9 / static_cast<double>(seen.received);
 }
 
-Seen with_moves(bool wait_for_gap, std::string_view how) {
+Counts with_moves(bool wait_for_gap, std::string_view how) {
     MovingFlows traffic(wait_for_gap);
     print("without moves", traffic.during(0, 6s));
     const auto seen = traffic.during(moves, 6s);

@@ -47,13 +47,6 @@ std::string with_contract(unsigned ports, std::string_view contract) {
     return team_config(by_flow, ports_object(ports), fmt::format(R"("offload": {}, )", contract));
 }
 
-std::size_t lines_with(const std::string& log, std::string_view words) {
-    std::size_t count = 0;
-    for (auto at = log.find(words); at != std::string::npos; at = log.find(words, at + 1))
-        ++count;
-    return count;
-}
-
 // ---- what is kept, required and off ----------------------------------------------------------
 
 TEST(Offload, keeps_features_by_default) {

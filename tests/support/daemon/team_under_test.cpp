@@ -71,6 +71,14 @@ std::optional<std::string> checked_state(std::optional<std::string> state) {
 std::string daemon_program() { return from_environment("TEAMO_DAEMON", TEAMO_DAEMON_BUILT); }
 std::string teamoctl_program() { return from_environment("TEAMO_TEAMOCTL", TEAMO_TEAMOCTL_BUILT); }
 
+std::size_t lines_with(const std::string& log, std::string_view words) {
+    std::istringstream lines(log);
+    std::size_t count = 0;
+    for (std::string line; std::getline(lines, line);)
+        count += line.find(words) != std::string::npos ? 1 : 0;
+    return count;
+}
+
 ConfigFile::ConfigFile(std::string_view text) {
     static int number = 0;
     ::mkdir("/run/test", 0755);

@@ -13,6 +13,8 @@ namespace teamo::test {
 /// The built programs, or those that TEAMO_DAEMON and TEAMO_TEAMOCTL name.
 std::string daemon_program();
 std::string teamoctl_program();
+/// How many lines of a log have these words.
+std::size_t lines_with(const std::string& log, std::string_view words);
 
 /// A configuration file.
 class ConfigFile {
