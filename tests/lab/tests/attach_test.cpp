@@ -4,7 +4,8 @@
 // its own mode, and leaves it as it was (docs/adr/0038). The partner is the kernel's bonding in a namespace.
 //
 // lab: Attach.* *AttachedBond.* in -k newest -p 2, 70 s
-// lab: *AttachedBond.* in -k 6.1 -p 2, 40 s
+// lab: *AttachedBond.*/lacp *AttachedBond.is_steered_*/xor in -k 6.1 -p 2, 40 s
+// lab: *AttachedBond.* in -k 6.1 -p 2, 50 s, long
 #include "lab/bonds.h"
 #include "lab/guest.h"
 #include "netns/traffic/foreign_programs.h"

@@ -5,7 +5,8 @@
 // changed comes back, and what another team has put there stays.
 //
 // lab: FormerBond.* MovedSlave.* ReturnedSlave.* in -k newest -p 2, 120 s
-// lab: FormerBond.* MovedSlave.* ReturnedSlave.* in -k 6.1 -p 2, 120 s
+// lab: FormerBond.that_* MovedSlave.* in -k 6.1 -p 2, 30 s
+// lab: FormerBond.* ReturnedSlave.* in -k 6.1 -p 2, 60 s, long
 #include "lab/bonds.h"
 #include "lab/guest.h"
 #include "support/daemon/process.h"

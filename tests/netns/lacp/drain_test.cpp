@@ -4,7 +4,8 @@
 // can be told to stop.
 //
 // lab: Drain.* by team, 60 s, long
-// lab: Drain.loses_no_packet_with_bonding_as_partner Drain.of_a_static_team* by bpf, 40 s
+// lab: Drain.loses_no_packet_with_bonding_as_partner by bpf on newest, 20 s
+// lab: Drain.* by bpf on 6.1, 60 s, long
 // lab: Drain.of_* by bond, 40 s, long
 #include "netns/configs.h"
 #include "netns/team_driver.h"
