@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "bus/system_bus.h"
 
+#include <systemd/sd-login.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -73,6 +74,13 @@ bool is_unit_restarting() {
     }
     // While a restart stops the unit, its job is the restart; then the same job becomes a start.
     return job.value_or("") == "restart";
+}
+
+std::string unit_of_process(pid_t process) {
+    char* unit = nullptr;
+    const bool is_known = ::sd_pid_get_unit(process, &unit) >= 0;
+    const Handle<char, ::free> name(unit);
+    return is_known ? name.get() : "";
 }
 
 } // namespace teamo

@@ -170,7 +170,8 @@ std::string info_of(const Value& state, const std::string& team) {
     return sample("team_info",
                   {{"team", team},
                    {"runner", json::string_of(below(state, "setup.runner_name"))},
-                   {"datapath", json::string_of(below(state, "datapath.name"))}},
+                   {"datapath", json::string_of(below(state, "datapath.name"))},
+                   {"version", json::string_of(below(state, "setup.version"))}},
                   1);
 }
 
@@ -217,7 +218,8 @@ std::string metrics_text(std::span<const Value> states, std::span<const RefusedT
         not_started += sample("team_refused", {{"team", one.team}}, 1);
     add_samples({"team_refused", "gauge", "A team that the process for all teams could not start", "", ""},
                 not_started);
-    add({"team_info", "gauge", "A team, its runner and its datapath", "", ""}, info_of);
+    add({"team_info", "gauge", "A team, its runner, its datapath and the version of its daemon", "", ""},
+        info_of);
     add({"port_info", "gauge", "A port, where its cable ends (LLDP, else the partner of LACP), and its card",
          "", ""},
         ports_of);

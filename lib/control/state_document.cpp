@@ -14,7 +14,8 @@ namespace {
 using json::Object;
 using json::Value;
 
-constexpr auto datapath_key = "datapath", setup_key = "setup", runner_name_key = "runner_name";
+constexpr auto datapath_key = "datapath", setup_key = "setup", runner_name_key = "runner_name",
+               version_key = "version";
 
 // As teamd, which shows the values of the kernel's team driver (team_core.c, __team_port_change_send):
 // without a link 0 and "half"; with a link ethtool's values, -1 for an unknown speed, and "full" for any
@@ -223,6 +224,7 @@ Value setup_of(const TeamStatus& status) {
                        {"pid", status.pid},
                        {"pid_file", status.pid_file},
                        {runner_name_key, name_of(status.runner)},
+                       {version_key, status.version},
                        {"zmq_enabled", false}});
     if (!status.config_file.empty()) setup.set("config_file", status.config_file);
     return setup;
@@ -354,7 +356,9 @@ Result<TeamState> read_state(json::Value document) {
         return fail(ENOTSUP,
                     "this command needs teamd-offload, but the daemon of this team is another program");
     auto state = json::read_fields<TeamState>(document, team_fields);
-    state.runner = json::text(json::child(document, setup_key), runner_name_key);
+    const auto& setup = json::child(document, setup_key);
+    state.runner = json::text(setup, runner_name_key);
+    state.version = json::text(setup, version_key);
     if (state.attached) state.runner = runner_like(state.attached->mode);
     if (state.offload) state.offload->team.name = state.name;
     state.document = std::move(document);

@@ -18,6 +18,7 @@ json::Value state_document(const TeamStatus& status);
 /// What teamoctl reads of it.
 struct TeamState {
     std::string name, runner, datapath, device_kind;
+    std::string version{}; ///< of the daemon; empty: one that does not tell it yet
     IfIndex ifindex;
     MacAddress address;
     LinkSight link_sight{};

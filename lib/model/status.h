@@ -266,6 +266,7 @@ struct TeamStatus {
     pid_t pid = 0;
     std::string pid_file;
     std::string config_file; ///< empty: none
+    std::string version;     ///< of the running program
     std::uint32_t debug_level = 0;
     bool daemonized = false, dbus_enabled = false;
 };

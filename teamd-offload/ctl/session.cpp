@@ -72,7 +72,7 @@ Result<std::vector<std::string>> running_teams() {
 }
 
 Result<std::vector<control::RefusedTeam>> refused_teams() {
-    const auto lives = LockFile::is_held(std::string(control::all_pid_path) + ".lock");
+    const auto lives = LockFile::is_held(fmt::format("{}.lock", control::all_pid_path));
     if (lives ? !*lives : lives.error().number == ENOENT) return {};
     const auto text = read_file(control::refused_teams_path);
     if (!text && text.error().number != ENOENT) return tl::unexpected(text.error());

@@ -2,6 +2,7 @@
 //
 // doctor: reports what is wrong or slow about a team, or about all teams.
 #include "base/clock.h"
+#include "bus/units.h"
 #include "ctl/commands.h"
 #include "ctl/doctor/findings.h"
 #include "kernel/cpus/cpus.h"
@@ -11,6 +12,8 @@
 #include "kernel/netlink/links.h"
 #include "kernel/packets/packet_socket.h"
 #include "plan/team/offload_plan.h"
+#include "version.h"
+#include "json/fields.h"
 
 #include <algorithm>
 #include <thread>
@@ -108,6 +111,9 @@ Result<Readings> read_all(Session& session) {
     compare_counted(first, TEAMO_TRY(session.state()), counted, counted_after, readings);
     readings.configuration = TEAMO_TRY(session.document(control::ConfigDump{}));
     readings.actual = TEAMO_TRY(session.document(control::ConfigDumpActual{}));
+    readings.installed = program_version;
+    readings.unit = unit_of_process(
+        static_cast<pid_t>(json::number(json::child(readings.state.document, "setup"), "pid")));
     return readings;
 }
 

@@ -49,7 +49,7 @@ Findings all_findings(const Readings& readings) {
     Findings all;
     for (auto* findings : {carrying_findings, device_findings, program_findings, drop_findings,
                            balance_findings, trial_findings, placement_findings, redundancy_findings,
-                           interrupt_findings, aggregation_findings}) {
+                           interrupt_findings, aggregation_findings, version_findings}) {
         const auto found = findings(readings);
         all.insert(all.end(), found.begin(), found.end());
     }

@@ -68,8 +68,11 @@ struct Readings {
     std::map<std::string, DevicePlace, std::less<>> places{}; ///< of the ports, as far as /sys shows them
     CpuTopology topology{};                                   ///< empty: not known
     RepeatedFrames repeated{}; ///< between the two states; empty without CAP_NET_RAW
+    std::string installed{};   ///< version of this program
+    std::string unit{};        ///< of the daemon; empty: none, or not known
 };
 
+Findings version_findings(const Readings& readings);  ///< a daemon that was not restarted after an upgrade
 Findings carrying_findings(const Readings& readings); ///< carrying ports, links, speeds
 Findings device_findings(const Readings& readings);   ///< MTU, TSO
 Findings drop_findings(const Readings& readings);

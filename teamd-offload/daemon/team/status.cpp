@@ -2,6 +2,7 @@
 #include "daemon/team/team.h"
 #include "kernel/netlink/bond_lacp.h"
 #include "lacp/bonding.h"
+#include "version.h"
 
 #include <unistd.h>
 
@@ -115,6 +116,7 @@ TeamStatus summary_of(TeamParts& parts) {
     status.config_file = context.options.config_file.value_or("");
     status.debug_level = context.config().debug_level;
     status.daemonized = context.options.daemonize;
+    status.version = program_version;
     if (const auto* team = context.team()) {
         status.address = team->address;
         status.link.up = team->has_link();

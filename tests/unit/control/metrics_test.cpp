@@ -17,7 +17,8 @@ using testing::Not;
 
 json::Value state(const std::string& team, const std::string& more = "") {
     return *json::parse(R"({"team_device": {"ifinfo": {"ifname": ")" + team + R"("},
-        "link": {"up": true, "speed": 2000}}, "setup": {"runner_name": "lacp"}, "datapath": {"name": "bpf"},
+        "link": {"up": true, "speed": 2000}}, "setup": {"runner_name": "lacp", "version": "1.2.3"},
+        "datapath": {"name": "bpf"},
         )" + more + R"(
         "offload": {"ports": {"eth1": {"repaired": 3, "lacking": ["a", "b"]}}},
         "ports": {"eth1": {"link": {"up": true, "speed": 1000},
@@ -42,7 +43,8 @@ TEST(Metrics, have_base_units) {
     EXPECT_THAT(text, HasSubstr("teamd_offload_port_damped{team=\"team0\",port=\"eth1\"} 1\n"));
     EXPECT_THAT(text, HasSubstr("teamd_offload_port_damping_penalty{team=\"team0\",port=\"eth1\"} 2207\n"));
     EXPECT_THAT(text, HasSubstr("teamd_offload_port_offloads_lacking{team=\"team0\",port=\"eth1\"} 2\n"));
-    EXPECT_THAT(text, HasSubstr("team_info{team=\"team0\",runner=\"lacp\",datapath=\"bpf\"} 1\n"));
+    EXPECT_THAT(
+        text, HasSubstr("team_info{team=\"team0\",runner=\"lacp\",datapath=\"bpf\",version=\"1.2.3\"} 1\n"));
     EXPECT_THAT(text, HasSubstr("_transmit_packets_total{team=\"team0\",port=\"eth1\"} 12345678901234\n"));
     EXPECT_THAT(text, Not(HasSubstr("lacpdu_received_seconds"))) << "none has come";
 }

@@ -187,6 +187,7 @@ TEST(RoundTrip, of_a_state) {
                                      .own_policy = "layer2",
                                      .unsteered = Unsteered::owner,
                                      .detail = {}};
+    status.version = "1.2.3";
     const auto document = state_document(status);
     const auto state = read_state(document);
     ASSERT_TRUE(state.has_value());
@@ -194,6 +195,7 @@ TEST(RoundTrip, of_a_state) {
                                  .runner = "lacp",
                                  .datapath = "bpf",
                                  .device_kind = "netkit",
+                                 .version = "1.2.3",
                                  .ifindex = IfIndex{9},
                                  .address = status.address,
                                  .counts_by_program = true,

@@ -47,6 +47,7 @@ TeamStatus team_without_ports() {
     status.pid = 1234;
     status.pid_file = "/var/run/teamd/team0.pid";
     status.debug_level = 2;
+    status.version = "1.2.3";
     return status;
 }
 
@@ -74,7 +75,7 @@ TEST(StateDocument, omits_ports_key_without_ports) {
         "setup": {
             "daemonized": false, "dbus_enabled": false, "debug_level": 2,
             "kernel_team_mode_name": "loadbalance", "pid": 1234, "pid_file": "/var/run/teamd/team0.pid",
-            "runner_name": "loadbalance", "zmq_enabled": false
+            "runner_name": "loadbalance", "version": "1.2.3", "zmq_enabled": false
         },
         "shared_by_all": {"card": "", "numa_node": -1, "root_port": "",
                           "switch": {"id": "", "name": "", "port": "", "source": "none"}},

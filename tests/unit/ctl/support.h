@@ -22,6 +22,7 @@ inline TeamState good_team(unsigned ports = 4) {
     state.name = "team0";
     state.runner = "loadbalance";
     state.datapath = "bpf";
+    state.version = "1.2.3";
     state.counts_by_program = true;
     state.ifindex = IfIndex{9};
     state.balance.emplace();
@@ -39,6 +40,8 @@ inline TeamState good_team(unsigned ports = 4) {
 inline Readings good_readings(unsigned ports = 4) {
     Readings readings;
     readings.state = readings.before = good_team(ports);
+    readings.installed = readings.state.version;
+    readings.unit = "teamd-offload@team0.service";
     const Device device{.up = true,
                         .mtu = 1500,
                         .features = {.active = {"tx-tcp-segmentation"},

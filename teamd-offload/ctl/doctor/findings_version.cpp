@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Whether the daemon runs the installed version: an upgrade does not restart every daemon.
+#include "ctl/doctor/findings.h"
+
+#include "json/fields.h"
+
+#include <fmt/format.h>
+
+namespace teamo::ctl {
+namespace {
+
+/// The daemon may be a child of another service, such as NetworkManager's: that is not to be restarted. One
+/// that took over from a teamd is started again by who had started that teamd.
+bool can_be_restarted(std::string_view unit) {
+    return unit == "teamd-offload.service" || unit.starts_with("teamd-offload@") ||
+           unit.starts_with("teamd@");
+}
+
+} // namespace
+
+Findings version_findings(const Readings& readings) {
+    const auto& state = readings.state;
+    if (state.version == readings.installed) return {};
+    auto what =
+        state.version.empty()
+            ? fmt::format("the daemon runs an older version, installed is {}", readings.installed)
+            : fmt::format("the daemon runs version {}, installed is {}", state.version, readings.installed);
+    auto fix =
+        can_be_restarted(readings.unit)
+            ? fmt::format("/usr/share/teamd-offload/restart-teams '{}'  (the team carries meanwhile; if the "
+                          "installed version refuses the configuration, this says so and changes nothing)",
+                          readings.unit)
+            : fmt::format("kill -9 {}, then start the daemon again as it was started before  (the team "
+                          "carries meanwhile)",
+                          json::number(json::child(state.document, "setup"), "pid"));
+    return {{Severity::warning, state.name, std::move(what), std::move(fix)}};
+}
+
+} // namespace teamo::ctl
