@@ -95,16 +95,17 @@ TEST(Metrics, follow_the_text_format) {
     EXPECT_THAT(text, HasSubstr("{team=\"team\\\"1\\\\\"}"));
 }
 
+std::string file_at(const std::string& path) {
+    std::ifstream file(TEAMO_SOURCE_DIR "/" + path);
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+
 /// A name that is written wrong in a rule is an alert that never fires.
 TEST(Metrics, that_rules_and_dashboard_use_exist) {
-    const auto read = [](const std::string& path) {
-        std::ifstream file(TEAMO_SOURCE_DIR "/" + path);
-        return std::string(std::istreambuf_iterator<char>(file), {});
-    };
-    const auto source = read("lib/control/metrics_text.cpp");
-    const auto dashboard = read("packaging/prometheus/teamd-offload.dashboard.json");
+    const auto source = file_at("lib/control/metrics_text.cpp");
+    const auto dashboard = file_at("packaging/prometheus/teamd-offload.dashboard.json");
     EXPECT_TRUE(json::parse(dashboard));
-    const auto text = dashboard + read("packaging/prometheus/teamd-offload.rules.yml");
+    const auto text = dashboard + file_at("packaging/prometheus/teamd-offload.rules.yml");
     const std::regex metric("teamd_offload_([a-z_]+)");
     std::set<std::string> names;
     for (std::sregex_iterator found(text.begin(), text.end(), metric), end; found != end; ++found)
@@ -112,6 +113,14 @@ TEST(Metrics, that_rules_and_dashboard_use_exist) {
     EXPECT_GT(names.size(), 10U);
     for (const auto& name : names)
         EXPECT_THAT(source, HasSubstr(name));
+}
+
+TEST(Metrics, of_faults_have_an_alert_and_a_panel) {
+    for (const auto* file : {"teamd-offload.rules.yml", "teamd-offload.dashboard.json"}) {
+        const auto text = file_at(std::string("packaging/prometheus/") + file);
+        for (const auto* metric : {"team_carrier", "team_refused", "port_damped", "port_loses_packets"})
+            EXPECT_THAT(text, HasSubstr(std::string("teamd_offload_") + metric)) << file;
+    }
 }
 
 TEST(Metrics, of_no_team_are_empty) { EXPECT_EQ("", text_of_teams({})); }
