@@ -194,8 +194,9 @@ std::vector<Change> changes(const Links& links, const TeamPlan& plan) {
     }
     if (const auto* team = find_link(links, plan.tables.team)) {
         if (team->address != plan.address) list.push_back(SetAddress{team->index, plan.address});
-        // The flags show the carrier only while the team is up.
-        const bool carrier = team->is_up() ? team->has_link() : plan.carrier_set.value_or(!plan.carrier);
+        // The flags show the carrier only while the team is up. RUNNING is linkwatch's, which follows later.
+        const bool carrier =
+            team->is_up() ? (team->flags & IFF_LOWER_UP) != 0 : plan.carrier_set.value_or(!plan.carrier);
         if (plan.sets_carrier && carrier != plan.carrier)
             list.push_back(SetCarrier{team->index, plan.carrier});
         if (team->gso_max != plan.gso_max) list.push_back(SetSegmentLimits{team->index, plan.gso_max});

@@ -162,11 +162,11 @@ Result<> DeviceChanges::set(const Link& link, const Change& change) {
               },
               [&](const SetCarrier& set) {
                   auto done = control.set_carrier(index, set.to);
-                  constexpr std::uint32_t link_flags = IFF_RUNNING | IFF_LOWER_UP;
                   if (done) carrier_set_ = set.to;
                   if (done && link.is_up())
                       note([&](Link& one) {
-                          one.flags = set.to ? one.flags | link_flags : one.flags & ~link_flags;
+                          constexpr std::uint32_t carrier = IFF_LOWER_UP; // linkwatch sets RUNNING
+                          one.flags = set.to ? one.flags | carrier : one.flags & ~carrier;
                       });
                   return done;
               },

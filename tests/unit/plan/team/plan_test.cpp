@@ -275,6 +275,21 @@ TEST(PlanChanges, sets_mtu_then_filters_then_address_then_carrier) {
                             Change{SetAddress{eth1, team_mac}}, Change{SetFlags{inner, IFF_UP, IFF_UP}}));
 }
 
+/// RUNNING follows the carrier when linkwatch has run.
+TEST(PlanChanges, compares_the_carrier_and_not_what_linkwatch_makes_of_it) {
+    Case one{.runner = LoadBalanceRunner{}};
+    auto input = one.input();
+    input.sets_carrier = true;
+    const auto list = [&](std::uint32_t flags, const Decision& decision) {
+        one.device.flags = IFF_UP | flags;
+        return changes({{team, one.device}}, make_plan(input, decision));
+    };
+    EXPECT_THAT(list(IFF_LOWER_UP, both), IsEmpty());
+    EXPECT_THAT(list(IFF_RUNNING, both), ElementsAre(Change{SetCarrier{team, true}}));
+    EXPECT_THAT(list(IFF_RUNNING, none), IsEmpty());
+    EXPECT_THAT(list(IFF_LOWER_UP, none), ElementsAre(Change{SetCarrier{team, false}}));
+}
+
 /// Applies the changes to the map, like the kernel.
 void carry_out(Links& links, const std::vector<Change>& list) {
     for (const auto& change : list) {
