@@ -64,7 +64,7 @@ CommandResult port_drain_dry_run(Session& session, Arguments arguments) {
     const auto sample = TEAMO_TRY(session.sample());
     const auto* port = find_port(sample.state, device_name(arguments[0]).value_or(arguments[0]));
     if (port == nullptr) return fail(ENODEV, "the team has no such port");
-    const auto forecast = drain_forecast_of(sample.state, *port, sample.rates);
+    const auto forecast = drain_forecast_of(sample.state, *port, sample.rates, session.options().force);
     session.print(json_of(session.team(), forecast), text_of(forecast));
     if (auto objection = objection_of(forecast)) return fail(EBUSY, std::move(*objection));
     return {};

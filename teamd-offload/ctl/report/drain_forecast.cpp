@@ -52,15 +52,42 @@ bool hashes_flows(const TeamState& state) {
     return state.balance && state.balance->counted && !has(state.balance->tx_hash, HashField::cpu);
 }
 
-/// What one of several ports gets of all that the team sends.
-double share_of(const TeamState& state, double load, std::size_t ports) {
-    return state.runner == "activebackup" || state.runner == "broadcast" ? load
-                                                                         : load / static_cast<double>(ports);
+/// Without the loads of buckets: gives the ports their shares of all that the team sends.
+void share_out(const TeamState& state, double load, std::vector<DrainShare>& ports) {
+    const bool each_has_all = state.runner == "activebackup" || state.runner == "broadcast";
+    const bool by_weight = state.balance && !has(state.balance->tx_hash, HashField::cpu);
+    const auto weight_of = [&](const DrainShare& share) {
+        return by_weight ? find_port(state, share.port)->weight.value_or(1) : 1;
+    };
+    double sum = 0;
+    for (const auto& share : ports)
+        sum += weight_of(share);
+    for (auto& share : ports)
+        share.then = each_has_all ? load : load * weight_of(share) / sum;
+}
+
+/// As the daemon counts them: those that stand by too, but with LACP only ports of the same aggregator.
+bool is_able(const TeamState& state, const PortStatus& port) {
+    if (port.drain.phase != DrainPhase::none) return false;
+    return port.transmits || (state.runner == "lacp" ? port.receives : can_take_over(port, state.ports));
+}
+
+/// Those that carry without the port.
+std::vector<const PortStatus*> carriers_then(const TeamState& state, const PortStatus& port, bool forced) {
+    auto list = carriers_without(state, port.name);
+    std::erase_if(list, [](const PortStatus* other) { return other->drain.phase != DrainPhase::none; });
+    if (!list.empty() || !forced) return list;
+    for (const auto& other : state.ports)
+        if (other.name != port.name && other.drain.phase != DrainPhase::none && !other.drain.forced &&
+            other.link_up)
+            list.push_back(&other);
+    return list;
 }
 
 } // namespace
 
-DrainForecast drain_forecast_of(const TeamState& state, const PortStatus& port, const Rates& rates) {
+DrainForecast drain_forecast_of(const TeamState& state, const PortStatus& port, const Rates& rates,
+                                bool forced) {
     const auto rate_of = [&rates](const std::string& name) {
         const auto found = rates.find(name);
         return found == rates.end() ? 0 : found->second;
@@ -69,12 +96,15 @@ DrainForecast drain_forecast_of(const TeamState& state, const PortStatus& port, 
                            .load = rate_of(port.name),
                            .by_bucket = hashes_flows(state),
                            .others = {},
-                           .overloaded = {}};
-    for (const auto* other : carriers_without(state, port.name))
-        if (other->drain.phase == DrainPhase::none)
-            forecast.others.push_back({.port = other->name,
-                                       .now = rate_of(other->name),
-                                       .capacity = other->link.speed.value_or(0) * bytes_per_megabit});
+                           .overloaded = {},
+                           .min_ports = state.min_ports};
+    for (const auto& other : state.ports)
+        if (other.name != port.name && is_able(state, other)) ++forecast.able;
+    for (const auto* other : carriers_then(state, port, forced))
+        forecast.others.push_back({.port = other->name,
+                                   .now = rate_of(other->name),
+                                   .capacity = other->link.speed.value_or(0) * bytes_per_megabit});
+    forecast.able = std::max(forecast.able, forecast.others.size());
     if (forecast.others.empty()) return forecast;
     if (forecast.by_bucket) {
         const auto owners = owners_then(state, forecast);
@@ -84,8 +114,7 @@ DrainForecast drain_forecast_of(const TeamState& state, const PortStatus& port, 
         for (auto& other : forecast.others)
             other.then = then[slot_in(state, other.port).value];
     } else {
-        for (auto& other : forecast.others)
-            other.then = share_of(state, team_load(state, rates), forecast.others.size());
+        share_out(state, team_load(state, rates), forecast.others);
     }
     for (const auto& other : forecast.others)
         if (other.capacity != 0 && other.then > other.capacity) forecast.overloaded.push_back(other.port);
@@ -94,6 +123,10 @@ DrainForecast drain_forecast_of(const TeamState& state, const PortStatus& port, 
 
 std::optional<std::string> objection_of(const DrainForecast& forecast) {
     if (forecast.others.empty()) return "no other port carries";
+    if (forecast.able < forecast.min_ports)
+        return fmt::format(
+            "only {} would be left, and runner.min_ports is {}: the team would have no carrier",
+            forecast.able, forecast.min_ports);
     if (forecast.overloaded.empty()) return std::nullopt;
     return fmt::format("too much for {}", listed(forecast.overloaded));
 }
@@ -119,8 +152,10 @@ json::Value json_of(const std::string& team, const DrainForecast& forecast) {
                                       {"expected_bytes_per_second", json::rounded(other.then)}}});
     const auto objection = objection_of(forecast);
     return json::Object{
+        {"able_ports", static_cast<std::int64_t>(forecast.able)},
         {"by_bucket", forecast.by_bucket},
         {"bytes_per_second", json::rounded(forecast.load)},
+        {"min_ports", static_cast<std::int64_t>(forecast.min_ports)},
         {"overloaded", json::Array(forecast.overloaded.begin(), forecast.overloaded.end())},
         {"port", forecast.port},
         {"ports", std::move(ports)},
