@@ -40,12 +40,14 @@ std::span<const Command> commands() {
         {.path = "config"},
         {.path = "config dump",
          .run = print_reply<control::ConfigDump>,
+         .waiting = true,
          .summary = "print the configuration as JSON",
          .text = R"(Prints the configuration that the daemon uses: what the file has, and what teamd
 adds to it, such as runner.tx_hash. Other defaults are not printed. The ports
 are those of the configuration file and of "port config update".)"},
         {.path = "config dump noports",
          .run = config_dump_noports,
+         .waiting = true,
          .summary = "print the configuration without ports",
          .text = R"(Prints the configuration that the daemon uses, without the key "ports".)"},
         {.path = "config dump actual",
@@ -58,6 +60,7 @@ now instead of the configured ones.)"},
          .optional = "[FILE]",
          .max_optional = 1,
          .json = true,
+         .waiting = true,
          .summary = "show what a configuration file changes",
          .text = R"(Shows which settings differ between the running team and a configuration file:
 FILE, or the file that the daemon was started with. Changes nothing. Exits with
@@ -67,6 +70,7 @@ FILE, or the file that the daemon was started with. Changes nothing. Exits with
          .optional = "[FILE]",
          .max_optional = 1,
          .json = true,
+         .waiting = true,
          .dry_run = config_diff,
          .summary = "apply a changed configuration file",
          .text = R"(Reads a configuration file again, FILE or the one that the daemon was started

@@ -33,6 +33,7 @@ struct Command {
     bool json = false, measure = false;         ///< accepts --json; --measure
     bool once = false;                          ///< accepts --once
     bool drains = false;                        ///< accepts --force and --timeout
+    bool waiting = false;                       ///< also while the daemon waits for its bond
     CommandFunction* dry_run = nullptr;         ///< accepts --dry-run, and then --json
     CommandAlone* alone = nullptr;              ///< not about a team: `teamoctl import bond bond0`
     std::string_view same_as{};                 ///< the path that has the description

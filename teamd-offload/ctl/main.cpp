@@ -160,6 +160,7 @@ ExitStatus run_command(const CommandLine& line, const std::string& team, Options
     const auto title = title_of(team, line);
     Waits waits(title);
     options.waits = &waits;
+    options.waiting = line.command->waiting;
     auto session = Session::open(team, options);
     if (!session) return print_error(session.error());
     const auto run = options.dry_run ? line.command->dry_run : line.command->run;

@@ -21,10 +21,11 @@ namespace {
 constexpr std::chrono::seconds sample_time{1};
 
 /// The daemon of a team is known by the device's own name.
-Result<std::string> team_name(const std::string& given) {
+Result<std::string> team_name(const std::string& given, const Options& options) {
     auto name = device_name(given);
     if (!name && name.error().number == ENODEV) {
         const bool runs = ::access(fmt::format("/run/teamd/{}.sock", given).c_str(), F_OK) == 0;
+        if (runs && options.waiting) return given;
         return fail(ENODEV, fmt::format("Device \"{}\" does not exist{}", given,
                                         runs ? fmt::format("; {}", without_device) : std::string()));
     }
@@ -91,7 +92,7 @@ void warn(std::string_view line) { std::fputs(fmt::format("{}\n", line).c_str(),
 Result<Session> Session::open(const std::string& given, const Options& options) {
     if (options.zmq) return fail(ENOTSUP, "ZeroMQ support is not compiled-in");
     const auto waiting = options.waits->slow("waits for the kernel and the daemon", usual_patience());
-    const auto team = TEAMO_TRY(team_name(given));
+    const auto team = TEAMO_TRY(team_name(given, options));
     auto client = options.dbus ? control::Client::connect_by_bus(team) : control::Client::connect(team);
     if (!client) {
         auto error = std::move(client.error());

@@ -27,6 +27,7 @@ struct Options {
     bool usock = false, dbus = false, zmq = false; ///< the forced interface
     std::vector<std::string> words;                ///< team device, command, arguments
     Waits* waits = nullptr;                        ///< of main(): each command has it
+    bool waiting = false;                          ///< of main(): also while the daemon waits for its bond
 };
 
 /// Writes to stdout. If the disk is full, fmt::print() throws; main() checks the stream's error instead.

@@ -4,6 +4,7 @@
 #include "control/metrics_text.h"
 #include "daemon/team/ignored_settings.h"
 #include "kernel/files/files.h"
+#include "json/write.h"
 
 #include <systemd/sd-daemon.h>
 
@@ -171,7 +172,25 @@ control::Reply TeamRun::answer(const control::Request& request) {
         events_.wanted();
         return std::string();
     }
-    if (team_) return team_->answer(request);
+    return team_ ? team_->answer(request) : answer_waiting(request);
+}
+
+/// There is no bond: what is known of the team is its configuration.
+control::Reply TeamRun::answer_waiting(const control::Request& request) {
+    if (std::holds_alternative<control::ConfigDump>(request)) return json::write(configuration_.document);
+    if (const auto* item = std::get_if<control::StateItemValueGet>(&request);
+        item != nullptr && item->path == "setup.config_file")
+        return options_.config_file.value_or("");
+    if (const auto* reload = std::get_if<control::ConfigReload>(&request))
+        return answer_reload(
+            *reload, log_,
+            [&]() -> Result<Reload> {
+                auto read =
+                    TEAMO_TRY(read_reload(options_of_file(), configuration_, reload->text, reload->file));
+                std::ranges::move(ignored_settings(read.next), std::back_inserter(read.warnings));
+                return read;
+            },
+            [&](Reload read) { return replace_configuration(std::move(read), reload->file); });
     return control::Refusal{
         .code = "NoSuchDev",
         .message = fmt::format("{} is not there; the daemon waits for it.", configuration_.team.device)};
@@ -221,37 +240,38 @@ void TeamRun::reload() {
     const auto& file = options_.config_file;
     auto text = file ? within("configuration", read_file(*file))
                      : fail(ENOENT, "there is no configuration file to read again (option -f)");
-    if (text && team_) {
-        static_cast<void>(team_->answer(control::ConfigReload{.file = *file, .text = std::move(*text)}));
-        return;
-    }
-    const auto done = text ? replace_configuration(*text) : tl::unexpected(text.error());
-    if (!done)
-        return log_(Level::error, fmt::format("nothing is changed: {}", done.error().text),
-                    message_id::config_refused);
-    log_(Level::notice, fmt::format("configuration reloaded from {}", *file), message_id::config_reloaded);
-    notify();
+    if (text)
+        static_cast<void>(answer(control::ConfigReload{.file = *file, .text = std::move(*text)}));
+    else
+        log_(Level::error, fmt::format("nothing is changed: {}", text.error().text),
+             message_id::config_refused);
 }
 
-/// While there is no bond. It may be that of a device of ours.
-Result<> TeamRun::replace_configuration(std::string_view text) {
+/// By which a file is read while there is no bond.
+Options TeamRun::options_of_file() const {
     auto options = options_;
     options.team_device = configuration_.team.device;
     options.attach = options.attach && !options.or_attach; // that was for want of a file
-    auto next = TEAMO_TRY(prepare(std::move(options), text, log_));
-    for (const auto& sentence : ignored_settings(next.configuration))
-        log_(Level::warning, sentence);
-    std::swap(configuration_, next.configuration);
-    std::swap(options_, next.options); // by which later reloads are read
-    if (configuration_.team.attach) return {};
-    auto opened = open_team();
-    if (opened) {
+    return options;
+}
+
+/// While there is no bond. It may be that of a device of ours.
+Result<> TeamRun::replace_configuration(Reload reload, std::string_view file) {
+    auto options = options_of_file();
+    std::swap(configuration_, reload.next);
+    std::swap(options_, options); // by which later reloads are read
+    if (!configuration_.team.attach) {
+        if (auto opened = open_team(); !opened) {
+            std::swap(configuration_, reload.next);
+            options_ = std::move(options);
+            return opened;
+        }
         awaiting_.reset();
-    } else {
-        configuration_ = std::move(next.configuration);
-        options_ = std::move(next.options);
     }
-    return opened;
+    log_.set_debug(configuration_.team.debug_level > 0);
+    log_reload(log_, reload, file);
+    notify();
+    return {};
 }
 
 void TeamRun::stop(bool restarts, bool well) {

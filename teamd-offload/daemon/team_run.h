@@ -8,6 +8,7 @@
 #include "daemon/control_server.h"
 #include "daemon/dbus_server.h"
 #include "daemon/process.h"
+#include "daemon/team/reload.h"
 #include "daemon/team/team.h"
 
 #include <functional>
@@ -78,7 +79,9 @@ private:
     Result<> attach();
     void take_journal_of_former_name(const Link& bond);
     void follow_bond();
-    Result<> replace_configuration(std::string_view text);
+    control::Reply answer_waiting(const control::Request& request);
+    Options options_of_file() const;
+    Result<> replace_configuration(Reload reload, std::string_view file);
     Result<> serve();
     control::Reply answer(const control::Request& request);
     void notify();

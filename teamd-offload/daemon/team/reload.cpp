@@ -2,6 +2,7 @@
 #include "daemon/team/reload.h"
 
 #include "daemon/team/ignored_settings.h"
+#include "json/write.h"
 
 #include <algorithm>
 
@@ -54,15 +55,17 @@ Result<> check_new_ports(const TeamContext& context, const PortSet& ports, const
     return ports.check(fresh);
 }
 
-void log_reload(const TeamContext& context, const Reload& reload, std::string_view file) {
-    for (const auto& warning : reload.warnings)
-        context.log(Level::warning, warning);
-    for (const auto& difference : reload.differences)
-        context.log(Level::info, fmt::format("configuration: {}", text_of(difference)));
-    context.log(Level::notice,
-                fmt::format("configuration reloaded from {}: {} {}", file, reload.differences.size(),
-                            reload.differences.size() == 1 ? "setting differs" : "settings differ"),
-                message_id::config_reloaded);
+/// For the control socket: the differences and warnings as JSON.
+json::Value document_of(const Reload& reload) {
+    json::Array list;
+    for (const auto& difference : reload.differences) {
+        json::Value entry(json::Object{{"pointer", difference.pointer}});
+        if (difference.from) entry.set("from", *difference.from);
+        if (difference.to) entry.set("to", *difference.to);
+        list.push_back(std::move(entry));
+    }
+    return json::Object{{"differences", std::move(list)},
+                        {"warnings", json::Array(reload.warnings.begin(), reload.warnings.end())}};
 }
 
 /// As after a restart: the programs take the place of those that run, with the same tables.
@@ -77,25 +80,42 @@ Result<> replace_datapath(TeamParts& parts, std::unique_ptr<Datapath> datapath) 
 
 } // namespace
 
-Result<Reload> plan_reload(TeamParts& parts, std::string_view text, std::string_view file) {
-    auto& context = parts.context;
-    if (context.team() == nullptr) return fail(ENODEV, "the team's device is gone");
-    auto accepted = TEAMO_TRY(
-        accept(read_configuration(text, context.options.team_device, context.options.attach), file));
+Result<Reload> read_reload(const Options& options, const Configuration& now, std::string_view text,
+                           std::string_view file) {
+    auto accepted = TEAMO_TRY(accept(read_configuration(text, options.team_device, options.attach), file));
     Reload reload{.next = std::move(accepted.configuration), .warnings = std::move(accepted.warnings)};
     auto& next = reload.next.team;
     if (next.device.empty()) {
-        next.device = context.name(); // the start chose it
+        next.device = now.team.device; // the start chose it
         reload.next.document.set("device", next.device);
     }
-    next.debug_level = std::max(context.options.debug, next.debug_level);
+    reload.differences = differences(now.document, reload.next.document);
+    const bool is_kept = std::ranges::find(reload.differences, "/debug_level", &Difference::pointer) ==
+                         reload.differences.end();
+    // It may have been set by a request.
+    next.debug_level = is_kept ? now.team.debug_level : std::max(options.debug, next.debug_level);
+    return reload;
+}
+
+void log_reload(const Log& log, const Reload& reload, std::string_view file) {
+    for (const auto& warning : reload.warnings)
+        log(Level::warning, warning);
+    for (const auto& difference : reload.differences)
+        log(Level::info, fmt::format("configuration: {}", text_of(difference)));
+    log(Level::notice,
+        fmt::format("configuration reloaded from {}: {} {}", file, reload.differences.size(),
+                    reload.differences.size() == 1 ? "setting differs" : "settings differ"),
+        message_id::config_reloaded);
+}
+
+Result<Reload> plan_reload(TeamParts& parts, std::string_view text, std::string_view file) {
+    auto& context = parts.context;
+    if (context.team() == nullptr) return fail(ENODEV, "the team's device is gone");
+    auto reload = TEAMO_TRY(read_reload(context.options, context.configuration, text, file));
+    const auto& next = reload.next.team;
     TEAMO_TRY(within(file, check_kept(context, next)));
     TEAMO_TRY(within(file, parts.ports.check_distinct(next)));
     TEAMO_TRY(within(file, check_new_ports(context, parts.ports, next)));
-    reload.differences = differences(context.configuration.document, reload.next.document);
-    if (std::ranges::find(reload.differences, "/debug_level", &Difference::pointer) ==
-        reload.differences.end())
-        next.debug_level = context.config().debug_level; // perhaps set by a request
     if (reload.differences.empty()) return reload;
     for (auto warnings : {ignored_settings(reload.next), ignored_by_datapath(*context.datapath, next)})
         std::ranges::move(warnings, std::back_inserter(reload.warnings));
@@ -115,7 +135,7 @@ Result<> apply_reload(TeamParts& parts, Reload reload, std::string_view file) {
         TEAMO_TRY(replace_datapath(parts, std::move(reload.datapath)));
     else
         parts.ports.attach_refused();
-    log_reload(context, reload, file);
+    log_reload(context.log, reload, file);
     const auto before = std::exchange(context.configuration, std::move(reload.next)).team;
     context.log.set_debug(context.config().debug_level > 0);
     set_hwaddr(context); // before ports leave, with which a bond loses its address
@@ -133,16 +153,21 @@ Result<> apply_reload(TeamParts& parts, Reload reload, std::string_view file) {
     return {};
 }
 
-json::Value document_of(const Reload& reload) {
-    json::Array list;
-    for (const auto& difference : reload.differences) {
-        json::Value entry(json::Object{{"pointer", difference.pointer}});
-        if (difference.from) entry.set("from", *difference.from);
-        if (difference.to) entry.set("to", *difference.to);
-        list.push_back(std::move(entry));
-    }
-    return json::Object{{"differences", std::move(list)},
-                        {"warnings", json::Array(reload.warnings.begin(), reload.warnings.end())}};
+control::Reply answer_reload(const control::ConfigReload& request, const Log& log,
+                             const std::function<Result<Reload>()>& plan,
+                             const std::function<Result<>(Reload)>& apply) {
+    auto planned = plan();
+    const auto document = planned ? document_of(*planned) : json::Value();
+    auto done = planned ? Result<>() : Result<>(tl::unexpected(planned.error()));
+    if (planned && !request.dry_run) done = apply(std::move(*planned));
+    if (done) return json::write(document);
+    if (!request.dry_run)
+        log(Level::error, fmt::format("nothing is changed: {}", done.error().text),
+            message_id::config_refused);
+    return control::Refusal{
+        .code = "ConfigReloadFail",
+        .message = fmt::format("{}: {}.", request.dry_run ? "Would be refused" : "Nothing is changed",
+                               done.error().text)};
 }
 
 } // namespace teamo

@@ -5,11 +5,14 @@
 #pragma once
 
 #include "config/difference.h"
+#include "control/usock_message.h"
 #include "daemon/team/team.h"
+
+#include <functional>
 
 namespace teamo {
 
-/// A configuration that the running team can change into.
+/// A configuration that a team can change into.
 struct Reload {
     Configuration next;
     std::vector<Difference> differences{}; ///< between the present document and the next one
@@ -21,6 +24,12 @@ struct Reload {
 /// ENOTSUP: `next` has what only a new device can have.
 Result<> check_kept(const TeamContext& context, const TeamConfig& next);
 
+/// What differs in a text from the present configuration. `file`: the text's name in messages. EINVAL: an
+/// error in the text.
+Result<Reload> read_reload(const Options& options, const Configuration& now, std::string_view text,
+                           std::string_view file);
+void log_reload(const Log& log, const Reload& reload, std::string_view file);
+
 /// Changes nothing. `file`: the text's name in messages. EINVAL: an error in the text, or a port that cannot
 /// join. ENOTSUP: a running team cannot change into it.
 Result<Reload> plan_reload(TeamParts& parts, std::string_view text, std::string_view file);
@@ -29,7 +38,10 @@ Result<Reload> plan_reload(TeamParts& parts, std::string_view text, std::string_
 /// includes a port that keeps the former program for a while (PortSet::attach_all()).
 Result<> apply_reload(TeamParts& parts, Reload reload, std::string_view file);
 
-/// For the control socket: the differences and warnings as JSON.
-json::Value document_of(const Reload& reload);
+/// Plans and, unless it is a dry run, applies. The reply: the differences and warnings as JSON, or why
+/// nothing is changed.
+control::Reply answer_reload(const control::ConfigReload& request, const Log& log,
+                             const std::function<Result<Reload>()>& plan,
+                             const std::function<Result<>(Reload)>& apply);
 
 } // namespace teamo

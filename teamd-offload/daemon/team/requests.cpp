@@ -211,17 +211,9 @@ struct Begin {
     }
 
     MakeReply operator()(const control::ConfigReload& request) const {
-        auto planned = plan_reload(parts, request.text, request.file);
-        const auto document = planned ? document_of(*planned) : json::Value();
-        auto done = planned ? Result<>() : Result<>(tl::unexpected(planned.error()));
-        if (planned && !request.dry_run) done = apply_reload(parts, std::move(*planned), request.file);
-        if (!done && !request.dry_run)
-            context().log(Level::error, fmt::format("nothing is changed: {}", done.error().text),
-                          message_id::config_refused);
-        if (!done)
-            return refused("ConfigReloadFail", request.dry_run ? "Would be refused" : "Nothing is changed",
-                           done.error().text);
-        return with(json::write(document));
+        return with(answer_reload(
+            request, context().log, [&] { return plan_reload(parts, request.text, request.file); },
+            [&](Reload reload) { return apply_reload(parts, std::move(reload), request.file); }));
     }
 
     /// Without this port.

@@ -268,8 +268,15 @@ TEST_F(Fleet, waits_for_a_bond_until_its_file_says_otherwise) {
     put("team0", "{");
     reload();
     EXPECT_TRUE(logs("team0: nothing is changed: /run/test/all/team0.conf:1:"));
+    const auto config = [](const std::string& command) {
+        return run({.argv = {teamoctl_program(), "team0", "config", command}});
+    };
+    EXPECT_THAT(config("reload").err, HasSubstr("Nothing is changed: /run/test/all/team0.conf:1:"));
     put("team0", loadbalance(1));
-    reload();
+    EXPECT_THAT(config("diff").out, HasSubstr("/attach"));
+    EXPECT_THAT(config("dump").out, HasSubstr(R"("attach": true)"));
+    EXPECT_THAT(run({.argv = {teamoctl_program(), "team0", "state"}}).err, HasSubstr("waits for a bond"));
+    EXPECT_EQ(0, config("reload").status);
     EXPECT_TRUE(carries("team0", "eth1"));
     EXPECT_EQ(0, daemon({"-e", "-t", "bond1"}).status) << "it still waits";
     EXPECT_EQ(0, stop());
