@@ -72,14 +72,12 @@ Result<std::vector<std::string>> running_teams() {
     return teams;
 }
 
-Result<std::vector<control::RefusedTeam>> refused_teams() {
-    const auto lives = LockFile::is_held(fmt::format("{}.lock", control::all_pid_path));
-    if (lives ? !*lives : lives.error().number == ENOENT) return {};
+Result<std::vector<control::RefusedTeam>> refused_teams(const std::vector<std::string>& running) {
+    if (!running_by(control::all_pid_path)) return {}; // killed: its file is about the past
     const auto text = read_file(control::refused_teams_path);
     if (!text && text.error().number != ENOENT) return tl::unexpected(text.error());
     auto refused = control::parse_refused_teams(text.value_or(""));
-    const auto running = TEAMO_TRY(running_teams()); // in a process of its own by now
-    std::erase_if(refused, [&running](const control::RefusedTeam& one) {
+    std::erase_if(refused, [&running](const control::RefusedTeam& one) { // in a process of its own by now
         return std::ranges::find(running, one.team) != running.end();
     });
     return refused;

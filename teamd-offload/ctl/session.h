@@ -50,8 +50,8 @@ std::chrono::seconds usual_patience();
 
 /// The teams with a daemon, by the sockets of /run/teamd; sorted.
 Result<std::vector<std::string>> running_teams();
-/// Those that the process for all teams could not start, and that do not run.
-Result<std::vector<control::RefusedTeam>> refused_teams();
+/// Those that the process for all teams could not start, without those that run.
+Result<std::vector<control::RefusedTeam>> refused_teams(const std::vector<std::string>& running);
 
 /// Two states a second apart, and the rates between them.
 struct Sample {
@@ -93,11 +93,15 @@ private:
     control::Client client_;
 };
 
+/// What was found about each team, or why it does not run or answer; sorted.
 template <class Value>
-using Answers = std::vector<std::pair<std::string, Result<Value>>>;
+struct Answers {
+    std::vector<std::pair<std::string, Result<Value>>> of_teams;
+    std::vector<control::RefusedTeam> refused; ///< those of them that could not be started
+};
 
-/// What `ask` finds about each of running_teams(), and why each of refused_teams() does not run; sorted. All
-/// are asked at once: one whose daemon does not answer delays nobody else.
+/// What `ask` finds about each of running_teams(). All are asked at once: one whose daemon does not answer
+/// delays nobody else.
 template <class Value>
 Result<Answers<Value>> ask_all_teams(const Options& options, Result<Value> (*ask)(Session&)) {
     raise_descriptor_limit(); // a dozen for each team
@@ -107,17 +111,17 @@ Result<Answers<Value>> ask_all_teams(const Options& options, Result<Value> (*ask
         return within(team, ask(session));
     };
     std::vector<std::pair<std::string, std::future<Result<Value>>>> asked;
-    for (const auto& team : TEAMO_TRY(running_teams()))
+    const auto running = TEAMO_TRY(running_teams());
+    for (const auto& team : running)
         asked.emplace_back(team, std::async(std::launch::async, answer_of, team));
-    Answers<Value> answers;
+    std::vector<std::pair<std::string, Result<Value>>> answers;
     for (auto& [team, answer] : asked)
         answers.emplace_back(team, answer.get());
-    for (const auto& refused : TEAMO_TRY(refused_teams()))
-        if (std::ranges::find(asked, refused.team, [](const auto& one) { return one.first; }) == asked.end())
-            answers.emplace_back(refused.team,
-                                 within(refused.team, Error{ENOENT, "does not run: " + refused.why}));
+    auto refused = TEAMO_TRY(refused_teams(running));
+    for (const auto& one : refused)
+        answers.emplace_back(one.team, within(one.team, Error{ENOENT, "does not run: " + one.why}));
     std::ranges::sort(answers, {}, [](const auto& answer) { return answer.first; });
-    return answers;
+    return Answers<Value>{.of_teams = std::move(answers), .refused = std::move(refused)};
 }
 
 } // namespace teamo::ctl

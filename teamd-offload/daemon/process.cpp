@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "daemon/process.h"
 
-#include "kernel/files/files.h"
-#include "kernel/files/process_files.h"
-
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/capability.h>
@@ -23,13 +20,6 @@ bool has(cap_t set, cap_value_t capability) {
 }
 
 constexpr int start_patience_ms = 20'000;
-
-std::optional<pid_t> pid_in(const std::string& path) {
-    const auto content = read_file(path, 64);
-    return content ? parse_pid_file(*content) : std::nullopt;
-}
-
-std::string lock_of(const std::string& path) { return path + ".lock"; }
 
 Result<> write_pid(const std::string& path) {
     const UniqueFd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644));
@@ -99,17 +89,6 @@ void report_start(UniqueFd parent, int status) {
         ::dup2(null.get(), STDOUT_FILENO);
         ::dup2(null.get(), STDERR_FILENO);
     }
-}
-
-std::optional<pid_t> running_by(const std::string& path) {
-    const auto pid = pid_in(path);
-    if (!pid || *pid == ::getpid()) return std::nullopt; // ours: of an earlier boot of a container
-    const auto held = LockFile::is_held(lock_of(path));
-    if (held && *held) return pid;
-    // teamd does not hold our lock: its PID is valid if the process has its name.
-    const auto name = process_name(*pid);
-    const bool lives = name && (held ? *name == "teamd" : is_name_of_daemon(*name));
-    return lives ? pid : std::nullopt;
 }
 
 Result<PidFile> PidFile::take(std::string path, std::chrono::milliseconds patience) {

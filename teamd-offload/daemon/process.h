@@ -6,6 +6,7 @@
 #include "base/handle.h"
 #include "base/result.h"
 #include "kernel/files/files.h"
+#include "kernel/files/process_files.h"
 
 #include <chrono>
 #include <optional>
@@ -47,10 +48,6 @@ private:
     LockFile lock_;
     bool written_ = false;
 };
-
-/// The PID of the daemon that runs with this PID file, ours or teamd. If the caller may not open the lock,
-/// the name of the process decides.
-std::optional<pid_t> running_by(const std::string& path);
 
 /// Sends SIGTERM and waits until the daemon has ended. ESRCH: none runs; ETIMEDOUT: it did not end in time.
 Result<> kill_by(const std::string& path, std::chrono::seconds patience);

@@ -9,6 +9,7 @@
 #include <linux/taskstats.h>
 #include <netlink/genl/ctrl.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <csignal>
@@ -92,6 +93,26 @@ bool is_name_of_daemon(std::string_view name) { return name == "teamd" || name =
 std::optional<pid_t> parse_pid_file(std::string_view text) {
     const auto pid = whole_number<pid_t>(take_until(text, "\n"));
     return pid && *pid > 0 ? pid : std::nullopt;
+}
+
+std::optional<pid_t> pid_in(const std::string& path) {
+    const auto content = read_file(path, 64);
+    return content ? parse_pid_file(*content) : std::nullopt;
+}
+
+std::string lock_of(const std::string& pid_file) { return pid_file + ".lock"; }
+
+std::optional<pid_t> running_by(const std::string& path) {
+    const auto pid = pid_in(path);
+    if (!pid || *pid == ::getpid()) return std::nullopt; // ours: of an earlier boot of a container
+    const auto held = LockFile::is_held(lock_of(path));
+    if (held && *held) return pid;
+    const auto name = process_name(*pid);
+    // teamd does not hold our lock: its PID is valid if the process has its name.
+    const bool lives = held   ? name && *name == "teamd"
+                       : name ? is_name_of_daemon(*name)
+                              : name.error().number == EPERM;
+    return lives ? pid : std::nullopt;
 }
 
 std::optional<std::uint64_t> socket_inode(std::string_view link) {

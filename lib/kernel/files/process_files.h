@@ -48,6 +48,16 @@ bool is_name_of_daemon(std::string_view name);
 /// The number in a PID file, "4711\n". None: it is no process's.
 std::optional<pid_t> parse_pid_file(std::string_view text);
 
+/// The number in the PID file of that path.
+std::optional<pid_t> pid_in(const std::string& path);
+
+/// The lock that the daemon with that PID file holds as long as it lives.
+std::string lock_of(const std::string& pid_file);
+
+/// The PID of the daemon that runs with this PID file, ours or teamd. If the caller may not open the lock,
+/// the name of the process decides, or that there is one if /proc hides it.
+std::optional<pid_t> running_by(const std::string& path);
+
 /// A search through all processes ends after so many descriptors.
 inline constexpr std::size_t most_descriptors = 1'000'000;
 

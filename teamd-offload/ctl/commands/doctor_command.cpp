@@ -223,11 +223,11 @@ CommandResult doctor(Session& session, Arguments) {
 CommandResult doctor_of_all_teams(const Options& options, Arguments) {
     std::vector<FindingsOfTeam> teams;
     json::Array documents;
-    auto answers = TEAMO_TRY(findings_of_all_teams(options));
-    const auto refused = TEAMO_TRY(refused_teams());
-    for (auto& [team, findings] : answers) {
-        teams.push_back(
-            {team, findings ? *findings : Findings{silence_of(team, findings.error().text, refused)}});
+    const auto answers = TEAMO_TRY(findings_of_all_teams(options));
+    for (const auto& [team, findings] : answers.of_teams) {
+        teams.push_back({team, findings
+                                   ? *findings
+                                   : Findings{silence_of(team, findings.error().text, answers.refused)}});
         documents.push_back(json_of(team, teams.back().findings, {}));
     }
     if (teams.empty()) return fail(ENOENT, "no team runs");

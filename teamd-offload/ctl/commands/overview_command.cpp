@@ -37,7 +37,7 @@ void add_teams(const Options& options, Overview& machine) {
         machine.silence = answers.error().number == EACCES ? std::string(who_may_ask) : answers.error().text;
         return;
     }
-    for (auto& [team, state] : *answers) {
+    for (auto& [team, state] : answers->of_teams) {
         SeenTeam seen{.name = team};
         if (state)
             seen.state = std::move(*state);

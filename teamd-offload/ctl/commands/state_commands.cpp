@@ -72,7 +72,8 @@ CommandResult metrics_of_all_teams(const Options& options, Arguments) {
     std::vector<json::Value> states;
     auto status = ExitStatus::success;
     const auto read = [](Session& session) { return session.document(control::StateDump{}); };
-    for (auto& [team, state] : TEAMO_TRY(ask_all_teams<json::Value>(options, read))) {
+    auto answers = TEAMO_TRY(ask_all_teams<json::Value>(options, read));
+    for (auto& [team, state] : answers.of_teams) {
         if (state) {
             states.push_back(std::move(*state));
             continue;
@@ -80,7 +81,7 @@ CommandResult metrics_of_all_teams(const Options& options, Arguments) {
         status = ExitStatus::failure;
         warn(state.error().text);
     }
-    put(control::metrics_text(states, TEAMO_TRY(refused_teams())));
+    put(control::metrics_text(states, answers.refused));
     return status;
 }
 

@@ -166,7 +166,8 @@ CommandResult show(const Options& options, const Read& read, const Text& text,
 
 Result<TeamReadings> read_all_teams(const Options& options) {
     TeamReadings teams;
-    for (auto& [team, reading] : TEAMO_TRY(ask_all_teams(options, read_team_and_cpus)))
+    auto answers = TEAMO_TRY(ask_all_teams(options, read_team_and_cpus));
+    for (auto& [team, reading] : answers.of_teams)
         teams[team] = reading ? std::optional(std::move(*reading)) : std::nullopt;
     return teams;
 }

@@ -114,6 +114,24 @@ TEST_F(Fleet, follows_its_folder) {
     EXPECT_FALSE(exists(wires.host(), "team2"));
 }
 
+/// For root, and for a member of the daemon's group, who may not open its lock.
+TEST_F(Fleet, that_was_killed_refuses_no_team) {
+    put("team0", "not JSON");
+    const std::vector<std::string> member{"setpriv", "--reuid=65534", "--regid=0", "--clear-groups"};
+    for (const auto& as : {std::vector<std::string>(), member}) {
+        const auto is_refused = [&as] {
+            auto words = as;
+            words.insert(words.end(), {teamoctl_program(), "metrics"});
+            return run({.argv = words}).out.find("team_refused") != std::string::npos;
+        };
+        start();
+        EXPECT_TRUE(eventually("the team is refused", is_refused));
+        kill();
+        EXPECT_TRUE(std::filesystem::exists("/run/teamd/.all.refused"));
+        EXPECT_FALSE(is_refused());
+    }
+}
+
 /// A device that vanishes, a file that breaks, a team that comes, kill -9 and a new start: the first team
 /// loses nothing.
 TEST_F(Fleet, leaves_the_others_alone_when_a_team_fails) {
