@@ -6,7 +6,11 @@
 #include "datapath/forward_programs.h"
 #include "kernel/files/files.h"
 
+#include <sys/epoll.h>
+#include <sys/inotify.h>
+#include <sys/syscall.h>
 #include <systemd/sd-daemon.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -21,6 +25,8 @@ constexpr std::string_view all_bonds = "attach";
 /// Less than a second, which a partner at fast rate expects (IEEE 802.1AX-2020, 6.4.4).
 constexpr std::chrono::milliseconds lacp_pause{900};
 constexpr std::chrono::minutes longest_wait{2};
+/// A daemon that has the team may be restarting: it must find it free.
+constexpr std::chrono::milliseconds restart_time{500};
 
 /// The names of the teams that have a file there.
 Result<std::set<std::string>> teams_in(const std::string& folder) {
@@ -71,6 +77,7 @@ Result<> Fleet::read_folder() {
         bonds_->listen();
     }
     if (bonds_) names.erase(std::string(all_bonds));
+    watch_folder();
     // Names and marks of devices that are down change without an event.
     TEAMO_TRY(shared_->devices->refresh());
     settled_ = false;
@@ -232,6 +239,49 @@ Result<> Fleet::await_turn(const std::string& name, Entry& entry) {
     return {};
 }
 
+/// The end of the process that has the team is an event.
+void Fleet::watch_process(const std::string& name, Entry& entry) {
+    const auto path = usual_pid_path(name);
+    const auto pid = running_by(path);
+    entry.ends.reset();
+    entry.process.reset();
+    if (!pid) return;
+    entry.process.reset(static_cast<int>(::syscall(SYS_pidfd_open, *pid, 0)));
+    if (!entry.process || running_by(path) != pid) return; // else the PID may be another process's by now
+    const auto ended = [this, &entry](std::uint32_t /*events*/) {
+        entry.ends.reset();
+        entry.due = true;
+        entry.not_before = Clock::now() + restart_time;
+        soon_->soon();
+    };
+    if (auto watch = Io::make(loop_, entry.process.get(), EPOLLIN, Priority::client, ended))
+        entry.ends.emplace(std::move(*watch));
+}
+
+/// There may be no inotify watch left (fs.inotify.*).
+void Fleet::watch_folder() {
+    if (folder_) return;
+    constexpr std::uint32_t events =
+        IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_DELETE_SELF | IN_MOVE_SELF;
+    auto watch =
+        Inotify::make(loop_, options_.folder, events,
+                      [this](std::uint32_t what, std::string_view file) { changed_file(what, file); });
+    if (watch) folder_.emplace(std::move(*watch));
+}
+
+/// A promise to take a team over must be true; all else waits for a reload.
+void Fleet::changed_file(std::uint32_t events, std::string_view file) {
+    if ((events & (IN_DELETE_SELF | IN_MOVE_SELF | IN_IGNORED)) != 0) folder_.reset();
+    for (auto& [name, entry] : teams_) {
+        const bool concerns =
+            file.empty() || file_of(name, entry) == fmt::format("{}/{}", options_.folder, file);
+        if (!entry.elsewhere || !concerns) continue;
+        entry.due = true;
+        entry.not_before = {};
+        soon_->soon();
+    }
+}
+
 /// A killed process had these teams; the turn of the last one may come after its partners' timeout.
 void Fleet::continue_waiting() {
     bool waits = false;
@@ -245,12 +295,10 @@ void Fleet::continue_waiting() {
     if (waits) lacp_timer_->after(lacp_pause);
 }
 
-/// A daemon that has the team may be restarting: it must find it free.
 void Fleet::try_again_later(Entry& entry) {
-    constexpr std::chrono::seconds elsewhere{1};
-    entry.due = true;
+    entry.due = !(entry.elsewhere && entry.ends && folder_);
     await_passing(entry.patience, true, Clock::now());
-    entry.not_before = entry.elsewhere ? Clock::now() + elsewhere : entry.patience->next();
+    entry.not_before = entry.elsewhere ? Clock::now() + restart_time : entry.patience->next();
 }
 
 Result<> Fleet::start(const std::string& name, Entry& entry) {
@@ -258,7 +306,10 @@ Result<> Fleet::start(const std::string& name, Entry& entry) {
     if (taken) {
         entry.elsewhere = false;
         entry.next.reset();
+        entry.ends.reset();
+        entry.process.reset();
     } else if (taken.error().number == EEXIST) {
+        watch_process(name, entry);
         if (const auto usable = await_turn(name, entry); !usable) {
             auto& error = taken.error();
             error.number = usable.error().number;

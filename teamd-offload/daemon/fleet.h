@@ -49,6 +49,8 @@ private:
         bool wanted = false;            ///< another daemon asks for it
         bool tried = false;             ///< started in this process, or refused for good
         std::optional<LockFile> next{}; ///< while it is elsewhere
+        UniqueFd process{};             ///< where it is
+        std::optional<Io> ends{};       ///< that process; none: it is tried again and again
         std::optional<Patience> patience{};
         Clock::time_point not_before{}; ///< when it is tried again
         LogOnce failure{};
@@ -69,6 +71,9 @@ private:
     void follow_bonds();
     void find_left_bonds();
     Result<> await_turn(const std::string& name, Entry& entry);
+    void watch_process(const std::string& name, Entry& entry);
+    void watch_folder();
+    void changed_file(std::uint32_t events, std::string_view file);
     void try_again_later(Entry& entry);
     void continue_waiting();
     void tell_refused();
@@ -82,6 +87,7 @@ private:
     std::map<std::string, Entry> teams_;
     std::optional<Deferred> soon_;
     std::optional<Timer> later_, lacp_timer_;
+    std::optional<Inotify> folder_;      ///< none: what is elsewhere is tried again and again
     std::unique_ptr<Observer> bonds_;    ///< nullptr: only those with a file
     std::optional<std::string> refused_; ///< as written for others
     LogOnce refused_failure_;

@@ -9,6 +9,9 @@
 #include "support/traffic/traffic.h"
 
 #include <gmock/gmock.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 
 #include <csignal>
 #include <filesystem>
@@ -247,9 +250,10 @@ TEST_F(Fleet, hands_a_team_over_and_takes_it_back) {
     TeamUnderTest alone(loadbalance(2));
     const auto is_promised = [] { return LockFile::is_held("/run/teamd/team0.next").value_or(false); };
     EXPECT_TRUE(eventually("it will take the team", is_promised));
+    const auto elsewhere = "team0: Daemon already running on PID " + std::to_string(alone.pid());
+    EXPECT_TRUE(logs(elsewhere));
     put("team0", "{");
-    EXPECT_TRUE(logs("team0: Daemon already running on PID " + std::to_string(alone.pid()) +
-                     ". After its end no daemon runs the team: /run/test/all/team0.conf:1:"));
+    EXPECT_TRUE(logs(elsewhere + ". After its end no daemon runs the team: /run/test/all/team0.conf:1:"));
     EXPECT_FALSE(is_promised());
     EXPECT_EQ(0, alone.stop());
     EXPECT_FALSE(exists(wires.host(), "team0"));
@@ -264,8 +268,17 @@ TEST_F(Fleet, is_awaited_by_a_start_that_meets_its_own) {
     ASSERT_TRUE(logs("team1: "));
     auto lock = LockFile::try_take("/run/teamd/team0.pid.lock");
     ASSERT_TRUE(lock && *lock);
-    const std::jthread holder([held = std::move(**lock)]() mutable {
-        std::this_thread::sleep_for(800ms); // longer than the wait for a daemon that was killed
+    const std::string path = "/run/teamd/team0.sock";
+    const UniqueFd listener(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
+    sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
+    path.copy(address.sun_path, path.size());
+    ASSERT_EQ(0, ::bind(listener.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address));
+    ASSERT_EQ(0, ::listen(listener.get(), 1));
+    const std::jthread holder([held = std::move(**lock), &listener, &path]() mutable {
+        // After its wait for a daemon that was killed the start asks for the team.
+        pollfd asked{.fd = listener.get(), .events = POLLIN, .revents = 0};
+        EXPECT_EQ(1, ::poll(&asked, 1, static_cast<int>(long_enough.count())));
+        std::filesystem::remove(path);
         const auto given_up = std::move(held);
     });
     TeamUnderTest alone(loadbalance(1));
