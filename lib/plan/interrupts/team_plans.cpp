@@ -16,6 +16,32 @@ void claim(std::vector<CpuClaim>& claims, const std::string& team, const Planned
                       std::back_inserter(claims));
 }
 
+void add(std::vector<CpuClaim>& claims, const std::vector<CpuClaim>& others) {
+    claims.insert(claims.end(), others.begin(), others.end());
+}
+
+/// The claims of a team on CPUs that its plan does not name.
+std::vector<CpuClaim> elsewhere(const std::string& name, const TeamPlans::Team& team) {
+    auto claims = team.claims;
+    std::erase_if(claims, [&](const CpuClaim& claim) {
+        return std::ranges::none_of(team.ports, [&](const PlannedPort& port) {
+            return !port.is_new && claim.owner == fmt::format("{} {}", name, port.name) &&
+                   std::ranges::count(port.now, claim.cpu) == 0;
+        });
+    });
+    return claims;
+}
+
+/// Without what went offline after the team has looked.
+CpuList eligible_now(const TeamPlans::Team& team, const CpuTopology& topology) {
+    auto cpus = team.eligible;
+    std::erase_if(cpus, [&topology](unsigned number) {
+        const auto* cpu = topology.find(number);
+        return cpu == nullptr || !cpu->online;
+    });
+    return cpus;
+}
+
 /// A new port has no right to the CPU of a planned one, which carries.
 void give_way(std::vector<PlannedPort>& ports) {
     constexpr auto nowhere = static_cast<unsigned>(-1);
@@ -49,12 +75,10 @@ const InterruptPlan& TeamPlans::common_plan(const CpuTopology& topology, const T
         return known->second.plan;
     InterruptPlanInput input{.topology = &topology, .ports = {}, .allowed = own.eligible, .claims = claims};
     for (const auto& [name, team] : teams_) {
-        input.claims.insert(input.claims.end(), team.elsewhere.begin(), team.elsewhere.end());
+        const bool is_apart = eligible_now(team, topology) != own.eligible;
+        add(input.claims, is_apart ? team.claims : elsewhere(name, team));
+        if (is_apart) continue;
         for (const auto& port : team.ports) {
-            if (team.eligible != own.eligible) {
-                claim(input.claims, name, port, port.now);
-                continue;
-            }
             input.ports.push_back(port);
             input.ports.back().name = fmt::format("{} {}", name, port.name);
         }
@@ -80,12 +104,10 @@ TeamPlans::Part TeamPlans::part_of(const std::string& name, const CpuTopology& t
     Part part;
     auto placed = common.ports.begin();
     for (const auto& [team, wish] : teams_) {
-        if (team != name) claims.insert(claims.end(), wish.elsewhere.begin(), wish.elsewhere.end());
+        const bool is_apart = eligible_now(wish, topology) != own.eligible;
+        if (team != name) add(claims, is_apart ? wish.claims : elsewhere(team, wish));
+        if (is_apart) continue;
         for (const auto& port : wish.ports) {
-            if (wish.eligible != own.eligible) {
-                claim(claims, team, port, port.now);
-                continue;
-            }
             if (team == name) {
                 part.plan.ports.push_back(*placed);
                 part.plan.ports.back().name = port.name;

@@ -19,8 +19,8 @@ public:
     struct Team {
         std::vector<PlannedPort> ports; ///< `now`: as last planned, if they were
         CpuList eligible;               ///< CpuTopology::eligible_for_interrupts
-        /// Other CPUs where packets arrive, because another program or the kernel keeps interrupts there.
-        std::vector<CpuClaim> elsewhere{};
+        /// Where their packets arrive: as planned, or where another program or the kernel keeps interrupts.
+        std::vector<CpuClaim> claims{};
         bool operator==(const Team&) const = default;
     };
     /// What this team needs from now on. To be put again when it has applied its part.

@@ -261,12 +261,9 @@ TeamPlans::Team Interrupts::wish() const {
         one.is_new = port.plan.cpus.empty();
         one.load = port.load;
         one.standby = port.standby;
-        if (one.is_new) continue;
-        one.now = port.plan.cpus;
-        std::ranges::copy_if(
-            claims_of(context_.name(), port.name, arrival_cpus(port), port.load, port.standby),
-            std::back_inserter(own.elsewhere),
-            [&port](const CpuClaim& claim) { return std::ranges::count(port.plan.cpus, claim.cpu) == 0; });
+        if (!one.is_new) one.now = port.plan.cpus;
+        std::ranges::move(claims_of(context_.name(), port.name, arrival_cpus(port), port.load, port.standby),
+                          std::back_inserter(own.claims));
     }
     return own;
 }

@@ -18,15 +18,20 @@ public:
     explicit Process(unsigned cpus) : topology_(flat(cpus)) {}
 
     void add(const std::string& team, std::vector<PlannedPort> ports, CpuList allowed = {}) {
-        wishes_[team] = {.ports = std::move(ports), .eligible = topology_.eligible_for_interrupts(allowed)};
+        wishes_[team].ports = std::move(ports);
         allowed_[team] = std::move(allowed);
+        look(team);
     }
+    /// Only the teams that plan after it have seen it.
+    void take_offline(unsigned cpu) { topology_.cpus.at(cpu).online = false; }
     TeamPlans::Part plan(const std::string& team, const std::vector<CpuClaim>& claims = {}) {
+        look(team);
         plans_.put(team, wishes_.at(team));
         auto part = plans_.part_of(team, topology_, allowed_.at(team), claims);
         wishes_[team].ports = after(part.plan, wishes_[team].ports);
         for (auto& port : wishes_[team].ports)
             port.is_new = false;
+        look(team);
         plans_.put(team, wishes_.at(team));
         return part;
     }
@@ -57,6 +62,15 @@ public:
     const CpuTopology& topology() const { return topology_; }
 
 private:
+    void look(const std::string& team) {
+        auto& wish = wishes_.at(team);
+        wish.eligible = topology_.eligible_for_interrupts(allowed_.at(team));
+        wish.claims.clear();
+        for (const auto& port : wish.ports)
+            std::ranges::move(claims_of(team, port.name, cpu_list_of(port.now), port.load, port.standby),
+                              std::back_inserter(wish.claims));
+    }
+
     CpuTopology topology_;
     std::map<std::string, TeamPlans::Team> wishes_;
     std::map<std::string, CpuList> allowed_;
@@ -128,9 +142,40 @@ TEST(TeamPlans, avoids_where_interrupts_of_another_team_really_arrive) {
     first[0].now = {1};
     plans.put(
         "team0",
-        {.ports = first, .eligible = all_cpus(topology), .elsewhere = {{.owner = "team0 eth0", .cpu = 2}}});
+        {.ports = first, .eligible = all_cpus(topology), .claims = {{.owner = "team0 eth0", .cpu = 2}}});
     plans.put("team1", {.ports = ports(1, "eno"), .eligible = all_cpus(topology)});
     EXPECT_THAT(firsts(plans.part_of("team1", topology, {}, {}).plan), ElementsAre(3));
+}
+
+/// In the plan of another one it is at the one CPU, and not also at the planned one.
+TEST(TeamPlans, counts_a_contested_port_of_a_team_with_other_cpus_where_it_is) {
+    TeamPlans plans;
+    const auto topology = flat(4);
+    auto first = ports(1), second = ports(1, "eno");
+    first[0].now = {3};
+    second[0].now = {2};
+    plans.put("team0",
+              {.ports = first, .eligible = {1, 2, 3}, .claims = {{.owner = "team0 eth0", .cpu = 2}}});
+    plans.put("team1", {.ports = second, .eligible = {2, 3}});
+    EXPECT_THAT(firsts(plans.part_of("team1", topology, {2, 3}, {}).plan), ElementsAre(3));
+}
+
+/// The other one has not looked yet: it is told, and both take their parts of one plan.
+TEST(TeamPlans, share_no_cpu_when_one_goes_offline) {
+    Process process(4);
+    process.add("team0", ports(1));
+    process.plan("team0");
+    process.add("team1", ports(1, "eno", 3));
+    process.settle("team1");
+    const auto own = firsts(process.plan("team0").plan).at(0);
+    EXPECT_EQ(4U, process.users().size());
+    process.take_offline(own);
+    const auto part = process.plan("team0");
+    EXPECT_THAT(part.plan.degraded, IsEmpty());
+    EXPECT_THAT(part.others, ElementsAre("team1"));
+    EXPECT_THAT(process.plan("team1").others, IsEmpty()) << "the first one has its part of the same plan";
+    EXPECT_EQ(1U, most_ports_of_a_cpu(process.users()));
+    EXPECT_EQ(3U, process.users().size());
 }
 
 TEST(TeamPlans, lets_a_team_that_comes_move_and_not_the_one_that_is_there) {
