@@ -71,7 +71,7 @@ Result<std::unique_ptr<SteeredBond>> SteeredBond::open(std::optional<BondSetup> 
     return bond;
 }
 
-/// Most settings of LACP cannot change while the bond is up.
+/// Most settings of LACP cannot change while the bond is up; min_links can.
 bool SteeredBond::can_run(const TeamConfig& config) const {
     if (!own_) return true;
     const auto& runner = config.runner;
@@ -81,7 +81,7 @@ bool SteeredBond::can_run(const TeamConfig& config) const {
     auto without_hash = *lacp;
     without_hash.tx_hash = own_->lacp->tx_hash;
     without_hash.tx_balancer = own_->lacp->tx_balancer;
-    return without_hash == own_->lacp && config.min_ports == own_->min_links;
+    return without_hash == own_->lacp;
 }
 
 LinkSight SteeredBond::link_sight() const {

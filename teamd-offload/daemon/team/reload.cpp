@@ -42,7 +42,15 @@ Result<> check_kept(const TeamContext& context, const TeamConfig& next) {
 
 namespace {
 
-HashKind hash_of(const TeamConfig& config) { return kind_of(hash_fields_of(config.runner)); }
+/// For another hash, and for another min_links of a bond of ours, which it gets with its programs.
+bool needs_programs(const TeamContext& context, const TeamConfig& next) {
+    const auto& now = context.config();
+    const auto hash_of = [](const TeamConfig& config) { return kind_of(hash_fields_of(config.runner)); };
+    if (context.datapath->name() == "team") return false;
+    const bool has_min_links =
+        context.datapath->is_bond() && !context.datapath->is_guest() && is_lacp(next.runner);
+    return hash_of(next) != hash_of(now) || (has_min_links && next.min_ports != now.min_ports);
+}
 
 /// Of ports that the team has had before, each failed join was reported then.
 Result<> check_new_ports(const TeamContext& context, const PortSet& ports, const TeamConfig& next) {
@@ -119,7 +127,7 @@ Result<Reload> plan_reload(TeamParts& parts, std::string_view text, std::string_
     if (reload.differences.empty()) return reload;
     for (auto warnings : {ignored_settings(reload.next), ignored_by_datapath(*context.datapath, next)})
         std::ranges::move(warnings, std::back_inserter(reload.warnings));
-    if (hash_of(next) != hash_of(context.config()) && context.datapath->name() != "team") {
+    if (needs_programs(context, next)) {
         const auto kept = context.datapath->name() == "bond" ? DatapathChoice::bond : DatapathChoice::bpf;
         reload.datapath =
             TEAMO_TRY(open_datapath(kept, context.control, context.team(), next, *context.programs)).datapath;

@@ -228,9 +228,16 @@ TEST(Bond, has_the_lacp_of_the_kernel) {
     EXPECT_THAT(item("p1", "detail.not_used_because"), HasSubstr("partner"));
     EXPECT_TRUE(reaches(NetNs::current(), "10.8.0.2", 15s));
     EXPECT_THAT(in_guest("teamoctl team0 doctor || true"), HasSubstr("p1"));
-    team.kill(); // a restart with another configuration, as a reload would refuse it
-    team.start({"--datapath", "bond", "-c", config(2)});
-    EXPECT_THAT(in_guest("ip -d link show team0"), HasSubstr("min_links 2"));
+    const auto min_links = [] { return in_guest("ip -d link show team0 | grep -o 'min_links [0-9]*'"); };
+    EXPECT_EQ("min_links 1\n", min_links());
+    std::ofstream(team.item("setup.config_file")) << config(2);
+    EXPECT_EQ(0, team.teamoctl({"config", "reload"}).status);
+    EXPECT_EQ("min_links 2\n", min_links());
+    const auto carrier = [] { return in_guest("cat /sys/class/net/team0/carrier"); };
+    EXPECT_TRUE(becomes(std::string("0\n"), carrier)) << "one port carries";
+    team.kill();
+    team.start({"--datapath", "bond", "-c", config(1)});
+    EXPECT_EQ("min_links 1\n", min_links());
     EXPECT_EQ(0, team.stop());
     in_guest("ip link del p0; ip link del p1");
 }
