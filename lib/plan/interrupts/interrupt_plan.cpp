@@ -4,8 +4,10 @@
 #include "plan/interrupts/assign_cpus.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <numbers>
+#include <optional>
 #include <tuple>
 
 namespace teamo {
@@ -147,26 +149,45 @@ public:
     explicit Planner(const InterruptPlanInput& input)
         : input_(input),
           eligible_(input.topology->eligible_for_interrupts(input.allowed)),
-          ports_(in_order(input.ports)) {
+          ports_(in_order(input.ports)),
+          limits_(ports_.size(), std::numeric_limits<unsigned>::max()) {
         for (const auto* port : ports_)
             heaviest_ = std::max(heaviest_, port->load);
         for (const auto& claim : input.claims)
             heaviest_ = std::max(heaviest_, claim.load);
     }
 
-    InterruptPlan result() const {
+    InterruptPlan result() {
+        auto plan = place();
+        while (!plan)
+            plan = place(); // each time with fewer CPUs for a port
+        explain(input_, eligible_, *plan);
+        return std::move(*plan);
+    }
+
+private:
+    /// None if a port leaves a CPU unused that another one may need: its queues stay where they are, because
+    /// too few of them have a load. limits_ then has what it uses.
+    std::optional<InterruptPlan> place() {
         const auto assignment = build_assignment();
         const auto given = assign_cpus(assignment);
         InterruptPlan plan;
         plan.ports.resize(ports_.size());
-        for (std::size_t index = 0; index < ports_.size(); ++index)
-            plan.ports[static_cast<std::size_t>(ports_[index] - input_.ports.data())] =
-                placed_port(*ports_[index], united(assignment.takers[index].own, given[index]));
-        explain(input_, eligible_, plan);
-        return plan;
+        bool leaves_some = false;
+        for (std::size_t index = 0; index < ports_.size(); ++index) {
+            const auto& own = assignment.takers[index].own;
+            auto placed = placed_port(*ports_[index], united(own, given[index]));
+            const auto used = std::ranges::count_if(
+                given[index], [&](unsigned cpu) { return std::ranges::count(placed.cpus, cpu) > 0; });
+            if (const auto count = static_cast<std::size_t>(used); count < given[index].size()) {
+                limits_[index] = static_cast<unsigned>(own.size() + count);
+                leaves_some = true;
+            }
+            plan.ports[static_cast<std::size_t>(ports_[index] - input_.ports.data())] = std::move(placed);
+        }
+        return leaves_some ? std::nullopt : std::optional(std::move(plan));
     }
 
-private:
     /// Loads are rounded to powers of two, 16 to 2, so that small changes move nothing; standby is 1.
     unsigned weight(double load, bool standby) const {
         if (standby) return 1;
@@ -203,24 +224,26 @@ private:
         std::ranges::set_difference(eligible_, taken, std::back_inserter(free));
         std::vector<CountedPort> counted;
         for (std::size_t index = 0; index < ports_.size(); ++index)
-            counted.push_back(countable(*ports_[index], assignment.takers[index]));
+            counted.push_back(countable(index, assignment.takers[index]));
         const auto totals = cpu_counts(*input_.topology, free, taken, counted);
         for (std::size_t index = 0; index < ports_.size(); ++index)
             if (movable_queues(*ports_[index]) > 0)
                 assignment.takers[index].count = totals[index] - counted[index].fixed;
     }
 
-    CountedPort countable(const PlannedPort& port, const CpuRequest& taker) const {
+    CountedPort countable(std::size_t index, const CpuRequest& taker) const {
+        const auto& port = *ports_[index];
         const auto fixed = static_cast<unsigned>(taker.own.size());
         auto now = united(taker.now, taker.own);
         std::erase_if(now, [this](unsigned cpu) { return !contains(eligible_, cpu); });
-        return {port.node, fixed, std::max(1U, port.standby ? fixed : fixed + movable_queues(port)),
-                static_cast<unsigned>(now.size()), port.load};
+        const auto most = std::min(port.standby ? fixed : fixed + movable_queues(port), limits_[index]);
+        return {port.node, fixed, std::max(1U, most), static_cast<unsigned>(now.size()), port.load};
     }
 
     const InterruptPlanInput& input_;
     CpuList eligible_;
     std::vector<const PlannedPort*> ports_;
+    std::vector<unsigned> limits_; ///< by port of ports_: the CPUs that its queues use of those it could get
     double heaviest_ = 0;
 };
 

@@ -135,6 +135,17 @@ TEST(InterruptStability, moves_queue_within_port_only_for_20_percent) {
     EXPECT_NE(dealt.ports[0].cpus[0], dealt.ports[0].cpus[1]);
 }
 
+TEST(InterruptStability, gives_a_cpu_to_a_port_that_uses_it) {
+    const auto topology = flat(3);
+    auto list = ports(2, "eth", 2);
+    list[0].now = {0, 0};
+    list[0].loads = {2, 0}; // stays as it is, also with two CPUs
+    list[0].load = 1.1;
+    const auto planned = plan(topology, list);
+    EXPECT_THAT(cpus_of(planned.ports[0]), ElementsAre(0));
+    EXPECT_THAT(cpus_of(planned.ports[1]), ElementsAre(1, 2));
+}
+
 // ---- random inventories ------------------------------------------------------------------------
 
 struct Inventory {
