@@ -27,6 +27,9 @@ constexpr std::chrono::milliseconds lacp_pause{900};
 constexpr std::chrono::minutes longest_wait{2};
 /// A daemon that has the team may be restarting: it must find it free.
 constexpr std::chrono::milliseconds restart_time{500};
+/// For what has no event: the target of a symbolic link in the folder, a process of another PID namespace, a
+/// lock that could not be taken.
+constexpr std::chrono::seconds slow_net{30};
 
 /// The names of the teams that have a file there.
 Result<std::set<std::string>> teams_in(const std::string& folder) {
@@ -261,8 +264,8 @@ void Fleet::watch_process(const std::string& name, Entry& entry) {
 /// There may be no inotify watch left (fs.inotify.*).
 void Fleet::watch_folder() {
     if (folder_) return;
-    constexpr std::uint32_t events =
-        IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_DELETE_SELF | IN_MOVE_SELF;
+    constexpr std::uint32_t events = IN_CREATE | IN_CLOSE_WRITE | IN_ATTRIB | IN_MOVED_TO | IN_MOVED_FROM |
+                                     IN_DELETE | IN_DELETE_SELF | IN_MOVE_SELF;
     auto watch =
         Inotify::make(loop_, options_.folder, events,
                       [this](std::uint32_t what, std::string_view file) { changed_file(what, file); });
@@ -277,7 +280,9 @@ void Fleet::changed_file(std::uint32_t events, std::string_view file) {
             file.empty() || file_of(name, entry) == fmt::format("{}/{}", options_.folder, file);
         if (!entry.elsewhere || !concerns) continue;
         entry.due = true;
-        entry.not_before = {};
+        // It may still be written; and a process that has just ended may be restarting.
+        if (entry.ends)
+            entry.not_before = (events & IN_CREATE) != 0 ? Clock::now() + restart_time : Clock::time_point();
         soon_->soon();
     }
 }
@@ -296,9 +301,15 @@ void Fleet::continue_waiting() {
 }
 
 void Fleet::try_again_later(Entry& entry) {
-    entry.due = !(entry.elsewhere && entry.ends && folder_);
-    await_passing(entry.patience, true, Clock::now());
-    entry.not_before = entry.elsewhere ? Clock::now() + restart_time : entry.patience->next();
+    const auto now = Clock::now();
+    entry.due = true;
+    await_passing(entry.patience, true, now);
+    if (!entry.elsewhere)
+        entry.not_before = entry.patience->next();
+    else if (entry.ends && folder_)
+        entry.not_before = now + slow_net;
+    else
+        entry.not_before = now + restart_time;
 }
 
 Result<> Fleet::start(const std::string& name, Entry& entry) {

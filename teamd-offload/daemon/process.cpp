@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/capability.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -24,6 +25,8 @@ constexpr int start_patience_ms = 20'000;
 Result<> write_pid(const std::string& path) {
     const UniqueFd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644));
     if (!file) return fail_errno(errno, path);
+    // Whatever the umask: members of the group, whom the folder lets in, see by it whether the daemon lives.
+    if (::fchmod(file.get(), 0644) < 0) return fail_errno(errno, path);
     const auto text = fmt::format("{}\n", ::getpid());
     if (::write(file.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size()))
         return fail_errno(errno, path);

@@ -111,7 +111,7 @@ std::optional<pid_t> running_by(const std::string& path) {
     // teamd does not hold our lock: its PID is valid if the process has its name.
     const bool lives = held   ? name && *name == "teamd"
                        : name ? is_name_of_daemon(*name)
-                              : name.error().number == EPERM;
+                              : held.error().number == EACCES && name.error().number == EPERM;
     return lives ? pid : std::nullopt;
 }
 

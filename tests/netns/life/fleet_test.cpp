@@ -121,6 +121,7 @@ TEST_F(Fleet, follows_its_folder) {
 TEST_F(Fleet, that_was_killed_refuses_no_team) {
     put("team0", "not JSON");
     const std::vector<std::string> member{"setpriv", "--reuid=65534", "--regid=0", "--clear-groups"};
+    const auto before = ::umask(077); // as the units have it
     for (const auto& as : {std::vector<std::string>(), member}) {
         const auto is_refused = [&as] {
             auto words = as;
@@ -133,6 +134,7 @@ TEST_F(Fleet, that_was_killed_refuses_no_team) {
         EXPECT_TRUE(std::filesystem::exists("/run/teamd/.all.refused"));
         EXPECT_FALSE(is_refused());
     }
+    ::umask(before);
 }
 
 /// A device that vanishes, a file that breaks, a team that comes, kill -9 and a new start: the first team
