@@ -8,6 +8,7 @@
 #include "kernel/cpus/cpus.h"
 #include "kernel/ethtool/ethtool.h"
 #include "kernel/files/device_files.h"
+#include "kernel/files/process_files.h"
 #include "kernel/netlink/counters.h"
 #include "kernel/netlink/links.h"
 #include "kernel/packets/packet_socket.h"
@@ -112,8 +113,12 @@ Result<Readings> read_all(Session& session) {
     readings.configuration = TEAMO_TRY(session.document(control::ConfigDump{}));
     readings.actual = TEAMO_TRY(session.document(control::ConfigDumpActual{}));
     readings.installed = program_version;
-    readings.unit = unit_of_process(
-        static_cast<pid_t>(json::number(json::child(readings.state.document, "setup"), "pid")));
+    const auto process =
+        static_cast<pid_t>(json::number(json::child(readings.state.document, "setup"), "pid"));
+    if (const auto name = process_name(process); name && is_name_of_daemon(*name)) {
+        readings.process = process;
+        readings.unit = unit_of_process(process);
+    }
     return readings;
 }
 

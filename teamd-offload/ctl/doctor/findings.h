@@ -69,6 +69,7 @@ struct Readings {
     CpuTopology topology{};                                   ///< empty: not known
     RepeatedFrames repeated{}; ///< between the two states; empty without CAP_NET_RAW
     std::string installed{};   ///< version of this program
+    pid_t process = 0;         ///< the daemon's; 0: none that is seen here, as from another PID namespace
     std::string unit{};        ///< of the daemon; empty: none, or not known
 };
 

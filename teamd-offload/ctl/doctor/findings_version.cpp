@@ -3,8 +3,6 @@
 // Whether the daemon runs the installed version: an upgrade does not restart every daemon.
 #include "ctl/doctor/findings.h"
 
-#include "json/fields.h"
-
 #include <fmt/format.h>
 
 namespace teamo::ctl {
@@ -26,14 +24,15 @@ Findings version_findings(const Readings& readings) {
         state.version.empty()
             ? fmt::format("the daemon runs an older version, installed is {}", readings.installed)
             : fmt::format("the daemon runs version {}, installed is {}", state.version, readings.installed);
-    auto fix =
-        can_be_restarted(readings.unit)
-            ? fmt::format("/usr/share/teamd-offload/restart-teams '{}'  (the team carries meanwhile; if the "
+    std::string fix = "restart the daemon where it was started, as in its container";
+    if (can_be_restarted(readings.unit))
+        fix = fmt::format("/usr/share/teamd-offload/restart-teams '{}'  (the team carries meanwhile; if the "
                           "installed version refuses the configuration, this says so and changes nothing)",
-                          readings.unit)
-            : fmt::format("kill -9 {}, then start the daemon again as it was started before  (the team "
+                          readings.unit);
+    else if (readings.process > 0)
+        fix = fmt::format("kill -9 {}, then start the daemon again as it was started before  (the team "
                           "carries meanwhile)",
-                          json::number(json::child(state.document, "setup"), "pid"));
+                          readings.process);
     return {{Severity::warning, state.name, std::move(what), std::move(fix)}};
 }
 

@@ -21,7 +21,7 @@ TEST(VersionFindings, name_a_daemon_of_another_version_and_what_restarts_it) {
     EXPECT_THAT(
         text_of("team0", all_findings(readings)),
         HasSubstr("warning: team0: the daemon runs an older version, installed is 1.10.0\n    /usr/share"));
-    readings.state.document = *json::parse(R"({"setup": {"pid": 4711}})");
+    readings.process = 4711;
     for (const auto* unit :
          {"", "NetworkManager.service", "session-2.scope", "teamd-offload-replaced-team0-1.service"}) {
         readings.unit = unit;
@@ -29,6 +29,9 @@ TEST(VersionFindings, name_a_daemon_of_another_version_and_what_restarts_it) {
                     HasSubstr("    kill -9 4711, then start the daemon again as it was started before"))
             << unit;
     }
+    readings.process = 0;
+    EXPECT_THAT(text_of("team0", all_findings(readings)),
+                HasSubstr("    restart the daemon where it was started"));
 }
 
 } // namespace
