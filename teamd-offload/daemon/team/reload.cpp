@@ -79,8 +79,15 @@ json::Value document_of(const Reload& reload) {
 /// As after a restart: the programs take the place of those that run, with the same tables.
 Result<> replace_datapath(TeamParts& parts, std::unique_ptr<Datapath> datapath) {
     auto& context = parts.context;
-    TEAMO_TRY(datapath->steer(parts.bond.steering())); // before, so that it takes the place of the former
-    TEAMO_TRY(datapath->attach_team(context.device, parts.reconciler.tables()));
+    const auto attach = [&](Datapath& to) -> Result<> {
+        TEAMO_TRY(to.steer(parts.bond.steering())); // before, so that it takes the place of the former
+        return to.attach_team(context.device, parts.reconciler.tables());
+    };
+    if (auto done = attach(*datapath); !done) {
+        // What it has set, such as min_links, is as before.
+        if (auto back = attach(*context.datapath); !back) context.log(Level::warning, back.error().text);
+        return done;
+    }
     std::swap(context.datapath, datapath);
     parts.ports.attach_all();
     return {};
