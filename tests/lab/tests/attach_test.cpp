@@ -296,10 +296,13 @@ private:
 
 TEST(Attach, leaves_the_bond_as_its_owner_wants_it_after_random_changes) {
     const unsigned changes = std::getenv("TEAMO_LONG") == nullptr ? 40 : 1000;
+    const auto* seconds = std::getenv("TEAMO_CHANGES_FOR"); // at least that long
+    const auto until = SteadyClock::now() + 1s * (seconds == nullptr ? 0 : std::atoi(seconds));
     const Bonded bonded("802.3ad");
     TeamUnderTest team(attach, {}, "bond0");
     Owner owner(bonded, 4912);
-    for (unsigned number = 0; number < changes; ++number) {
+    unsigned number = 0;
+    for (; number < changes || SteadyClock::now() < until; ++number) {
         owner.change();
         if (number % 8 == 7) {
             ASSERT_TRUE(team.running()) << number;
@@ -307,9 +310,10 @@ TEST(Attach, leaves_the_bond_as_its_owner_wants_it_after_random_changes) {
             EXPECT_TRUE(team.await_item("attached.own_xmit_hash_policy", owner.policy())) << number;
         }
     }
+    fmt::print("{} changes\n", number);
     owner.tidy();
-    for (unsigned number = 0; number < slaves; ++number)
-        EXPECT_TRUE(team.await_item(fmt::format("ports.p{}.datapath.transmits", number), "true", 15s));
+    for (unsigned slave = 0; slave < slaves; ++slave)
+        EXPECT_TRUE(team.await_item(fmt::format("ports.p{}.datapath.transmits", slave), "true", 15s));
     bonded.await_path();
     const bool steered = team.item("attached.steered") == "true";
     EXPECT_EQ(steered ? "encap3+4" : owner.policy(), policy());
