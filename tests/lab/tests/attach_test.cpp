@@ -3,7 +3,7 @@
 // A bond that another program made, with a VLAN and a bridge on top: the daemon attaches to it, steers it in
 // its own mode, and leaves it as it was (docs/adr/0038). The partner is the kernel's bonding in a namespace.
 //
-// lab: Attach.* *AttachedBond.* in -k newest -p 2, 70 s
+// lab: Attach.* *AttachedBond.* in -k newest -p 3, 170 s
 // lab: *AttachedBond.*/lacp *AttachedBond.is_steered_*/xor in -k 6.1 -p 2, 40 s
 // lab: *AttachedBond.* in -k 6.1 -p 2, 50 s, long
 #include "lab/bonds.h"

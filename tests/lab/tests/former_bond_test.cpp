@@ -4,7 +4,7 @@
 // its slave went to the bond of another team; a slave was away while events were lost. What the daemon has
 // changed comes back, and what another team has put there stays.
 //
-// lab: FormerBond.* MovedSlave.* ReturnedSlave.* in -k newest -p 2, 120 s
+// lab: FormerBond.* MovedSlave.* ReturnedSlave.* in -k newest -p 3, 80 s
 // lab: FormerBond.that_* MovedSlave.* in -k 6.1 -p 2, 30 s
 // lab: FormerBond.* ReturnedSlave.* in -k 6.1 -p 2, 60 s, long
 #include "lab/bonds.h"
