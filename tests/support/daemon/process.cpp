@@ -86,7 +86,7 @@ void watch(pid_t process, WatchedCalls& calls, int is_watched) {
     if (::write(is_watched, &one, sizeof one) < 0) throw SetupError("cannot start a watched program");
 }
 
-/// Between fork and exec of a process with threads: system calls only.
+/// Between fork, or vfork, and exec of a process with threads: system calls only.
 [[noreturn]] void become(const Child& child) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     sigset_t none;
@@ -125,7 +125,9 @@ Process Process::start(const Command& command) {
                       const_cast<char**>(env.data()),
                       command.watched == nullptr ? nullptr : &WatchedCalls::filter(),
                       is_watched.get()};
-    const pid_t pid = ::fork();
+    // With vfork() no page tables are copied, a third of the time of a short command; the parent goes on
+    // after exec. A watched child must wait for its parent before.
+    const pid_t pid = command.watched == nullptr ? ::vfork() : ::fork();
     if (pid == 0) become(child);
     if (pid < 0) throw SetupError(fmt::format("fork: {}", std::strerror(errno)));
     UniqueFd process(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));

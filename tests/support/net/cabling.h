@@ -51,6 +51,9 @@ public:
     void address(std::string_view device = "team0") const;
 
 private:
+    /// What ip(8) is told at each end of a cable.
+    std::string near_lines(unsigned number, unsigned generation) const;
+    std::string far_lines(unsigned number) const;
     void build_switch() const;
     void await_cables() const;
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Reads devices with ip(8) and from the kernel, without the daemon's code.
+// Reads devices from the kernel, without the daemon's code: a test that waits reads them hundreds of times,
+// and in an emulated guest each ip(8) costs 40 ms.
 #pragma once
 
 #include "support/net/net_ns.h"
@@ -13,11 +14,11 @@
 
 namespace teamo::test {
 
-/// One device by `ip -j -d link show`.
+/// One device by RTM_GETLINK, in the words of ip(8).
 struct Device {
     unsigned index = 0;
     std::string name, address, operstate, master, kind, alias;
-    std::set<std::string> flags; ///< "UP", "LOWER_UP", "PROMISC", …
+    std::set<std::string> flags; ///< "UP", "LOWER_UP", "PROMISC", "ALLMULTI", "NOARP"
     std::vector<std::string> altnames;
     unsigned mtu = 0, promiscuity = 0;
 
