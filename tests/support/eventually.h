@@ -33,8 +33,12 @@ inline bool emulated() {
 /// Longer in a guest of the lab, because emulation is slow on a busy machine.
 inline milliseconds patient(milliseconds patience) { return emulated() ? 4 * patience : patience; }
 
-/// The pause between polls. Without a pause polling would keep an emulated CPU busy.
-inline milliseconds poll_interval() { return emulated() ? 20ms : 2ms; }
+/// The pause between polls. Polls without one kept an emulated CPU busy, and a daemon with sanitizers, which
+/// needs 15 ms for a state: those were a sixth of all CPU time of the tests in namespaces.
+inline milliseconds poll_interval() {
+    static const bool is_slow = emulated() || std::getenv("TEAMO_DAEMON") != nullptr;
+    return is_slow ? 20ms : 2ms;
+}
 
 /// Polls until `holds()` is true; the failure shows `what` and the time.
 template <class Condition>
