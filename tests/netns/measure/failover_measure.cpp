@@ -48,7 +48,7 @@ void expect_few(const std::vector<std::uint64_t>& lost) {
     EXPECT_TRUE(at_most("worst", worst(lost), {.promised = 100, .defect = 30'000}));
 }
 
-constexpr Rounds pulls{.shown = 15, .measured = 15};
+constexpr Rounds pulls{.shown = 9, .measured = 15};
 
 /// The port that sends most packets now.
 unsigned carrying_port(const Cabling& wires, const Stream& stream) {

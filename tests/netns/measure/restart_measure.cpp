@@ -65,7 +65,7 @@ TEST(Restart, loses_no_packet) {
                .per_skb = per_skb});
     std::vector<Round> restarts, idle;
     LinkMonitor monitor(wires.host());
-    for (int round = 0; round < rounds({.shown = 4, .measured = 20}); ++round) {
+    for (int round = 0; round < rounds({.shown = 2, .measured = 20}); ++round) {
         idle.push_back(during(out, in, [] { std::this_thread::sleep_for(100ms); }));
         restarts.push_back(during(out, in, [&team] {
             team.kill();
