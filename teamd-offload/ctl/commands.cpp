@@ -229,7 +229,7 @@ CPU the software segmentation for that port uses. This needs CAP_SYS_ADMIN.)"},
          .summary = "show which CPUs serve which port",
          .text = R"(Shows for each port the CPUs that the daemon assigned to it, the CPUs where its
 interrupts arrive, the CPUs that send by it (XPS), repairs, and a state: ok,
-pending, shared, misplaced, contested, refused or unmanaged.)"},
+pending, shared, misplaced, contested, refused, unmanaged or no interrupts.)"},
         {.path = "interrupts plan",
          .run = interrupts_plan,
          .json = true,
