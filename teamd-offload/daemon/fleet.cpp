@@ -69,7 +69,7 @@ void Fleet::scan() {
 
 Result<> Fleet::read_folder() {
     auto names = TEAMO_TRY(teams_in(options_.folder));
-    const auto for_all = is_for_all();
+    const auto for_all = is_for_all(names);
     if (!for_all && bonds_) {
         log_(Level::error, fmt::format("nothing is changed: {}", for_all.error().text),
              message_id::config_refused);
@@ -89,6 +89,7 @@ Result<> Fleet::read_folder() {
     for (auto& [name, entry] : teams_) {
         entry.has_file = names.contains(name);
         entry.gone = !entry.has_file;
+        if (entry.has_file || !bonds_) entry.left = false;
         entry.due = true;
         entry.patience.reset();
         entry.not_before = {};
@@ -102,11 +103,12 @@ Result<> Fleet::read_folder() {
     return {};
 }
 
-/// Whether there is a file for all bonds. An error: nobody can tell.
-Result<bool> Fleet::is_for_all() const {
+/// Whether there is a file for all bonds among `names`. An error: nobody can tell, for example because it is
+/// a link to a file that is not there.
+Result<bool> Fleet::is_for_all(const std::set<std::string>& names) const {
+    if (!names.contains(std::string(all_bonds))) return false;
     const auto path = path_of(all_bonds);
     const auto text = within("configuration", read_file(path));
-    if (!text && text.error().number == ENOENT) return false;
     return is_for_all_bonds(TEAMO_TRY(text), path);
 }
 
@@ -119,17 +121,23 @@ void Fleet::find_left_bonds() {
             teams_.try_emplace(name, name, options_.log_output).first->second.left = true;
 }
 
-/// Each bond that another program has made and that has no file of its own.
+/// Each bond that another program has made and that has no file of its own, also not by an alternative name.
 void Fleet::follow_bonds() {
     bonds_->take_removed();
+    const auto has_file = [this](const std::string& name) {
+        const auto team = teams_.find(name);
+        return team != teams_.end() && team->second.has_file;
+    };
     std::set<std::string> found;
     for (const auto& [index, link] : bonds_->links())
-        if (link.kind == bond_kind && !team_of_device(link)) found.insert(link.name);
+        if (link.kind == bond_kind && !team_of_device(link) && !has_file(link.name) &&
+            std::ranges::none_of(link.altnames, has_file))
+            found.insert(link.name);
     bool changed = false;
     for (const auto& name : found)
         changed = teams_.try_emplace(name, name, options_.log_output).second || changed;
     for (auto& [name, entry] : teams_) {
-        if (entry.has_file || found.contains(name)) entry.left = false;
+        if (found.contains(name)) entry.left = false;
         const bool gone = !entry.has_file && !entry.left && !found.contains(name);
         changed = changed || gone != entry.gone;
         if (gone != entry.gone) entry.due = true;
@@ -220,7 +228,7 @@ void Fleet::put_back(const std::string& name, Entry& entry) {
     }
     entry.left = false;
     entry.due = true; // it may be back
-    follow_bonds();
+    if (bonds_) follow_bonds();
 }
 
 /// Another daemon has the team; by the lock it knows, when it ends, that the team goes on here. An error: it

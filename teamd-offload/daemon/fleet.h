@@ -10,6 +10,7 @@
 
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 
 namespace teamo {
@@ -67,7 +68,7 @@ private:
     std::string path_of(std::string_view name) const;
     /// The file of a team, which may be that for all bonds without one.
     std::string file_of(const std::string& name, const Entry& entry) const;
-    Result<bool> is_for_all() const;
+    Result<bool> is_for_all(const std::set<std::string>& names) const;
     void follow_bonds();
     void find_left_bonds();
     Result<> await_turn(const std::string& name, Entry& entry);

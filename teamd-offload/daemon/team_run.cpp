@@ -249,9 +249,8 @@ void TeamRun::reload() {
 
 /// By which a file is read while there is no bond.
 Options TeamRun::options_of_file() const {
-    auto options = options_;
+    auto options = with_a_file(options_);
     options.team_device = configuration_.team.device;
-    options.attach = options.attach && !options.or_attach; // that was for want of a file
     return options;
 }
 

@@ -26,6 +26,11 @@ std::string policy_of(const std::string& bond) {
         "ip -d link show {} | grep -o 'xmit_hash_policy [^ ]*' | cut -d' ' -f2 | tr -d '\\n'", bond));
 }
 
+testing::AssertionResult is_steered(const TeamUnderTest& team) {
+    if (const auto steered = team.await_item("attached.steered", "true"); !steered) return steered;
+    return becomes(std::string("encap3+4"), policy);
+}
+
 HiddenTypes::HiddenTypes() { in_guest("modprobe bonding; mount --bind /dev/null /sys/kernel/btf/bonding"); }
 HiddenTypes::~HiddenTypes() { static_cast<void>(sh(NetNs::current(), "umount /sys/kernel/btf/bonding")); }
 

@@ -3,8 +3,11 @@
 // Bonds as other programs make them, with devices on top, over veth to a namespace.
 #pragma once
 
+#include "support/daemon/team_under_test.h"
 #include "support/net/links.h"
 #include "support/traffic/traffic.h"
+
+#include <gtest/gtest.h>
 
 #include <string>
 
@@ -20,6 +23,8 @@ inline const std::string attach = R"({"device": "bond0", "attach": true})";
 /// Its xmit_hash_policy.
 std::string policy_of(const std::string& bond);
 inline std::string policy() { return policy_of("bond0"); }
+/// Soon: by a policy and a program of the daemon.
+testing::AssertionResult is_steered(const TeamUnderTest& team);
 
 /// As of a kernel that does not tell the types of its bonding driver, so that no program can steer a bond.
 class HiddenTypes {

@@ -90,6 +90,11 @@ void add_ours(CLI::App& app, Options& options) {
 
 } // namespace
 
+Options with_a_file(Options options) {
+    options.attach = options.attach && !options.or_attach;
+    return options;
+}
+
 std::variant<Options, int> parse_options(int argc, char** argv) {
     Options options;
     bool version = false;

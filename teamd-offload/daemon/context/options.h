@@ -36,6 +36,9 @@ struct Options {
     std::optional<std::string> metrics_file; ///< absolute, while the daemon runs
 };
 
+/// By which a configuration file is read: --or-attach was for want of one.
+Options with_a_file(Options options);
+
 /// The options; or an exit status, if everything is printed already (--help, --version, wrong usage).
 std::variant<Options, int> parse_options(int argc, char** argv);
 

@@ -234,7 +234,7 @@ void BondFollower::end() {
     observe();
     ended_ = true;
     if (const auto former = steering_.former()) {
-        insist([&] { return write(*former); });
+        insist([&] { return context_.team() == nullptr || write(*former); });
         context_.journal.edit().bond_policy = steering_.former();
         if (!steering_.former())
             context_.log(Level::info, fmt::format("xmit_hash_policy is {} again", name_of(*former)));

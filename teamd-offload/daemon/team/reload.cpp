@@ -14,10 +14,11 @@ Result<> check_kept(const TeamContext& context, const TeamConfig& next) {
     if (next.device != context.name())
         return fail(ENOTSUP,
                     fmt::format("/device: a running team keeps its name, {}; {}", context.name(), again));
-    if (next.attach != datapath.is_guest())
-        return fail(ENOTSUP,
-                    fmt::format("/attach: {0} is {1}; {2}", context.name(),
-                                next.attach ? "a device of the daemon" : "a bond of another program", again));
+    if (next.attach && !datapath.is_guest())
+        return fail(ENOTSUP, fmt::format("/attach: {} is a device of the daemon; {}", context.name(), again));
+    if (!next.attach && datapath.is_guest())
+        return fail(ENOTSUP, fmt::format("/attach: {} is a bond of another program; add \"attach\": true",
+                                         context.name()));
     if (next.attach) return {};
     const auto choice = context.options.datapath.value_or(next.datapath);
     const auto name = enum_names<DatapathChoice>[static_cast<std::size_t>(choice)];
@@ -126,7 +127,7 @@ void log_reload(const Log& log, const Reload& reload, std::string_view file) {
 Result<Reload> plan_reload(TeamParts& parts, std::string_view text, std::string_view file) {
     auto& context = parts.context;
     if (context.team() == nullptr) return fail(ENODEV, "the team's device is gone");
-    auto reload = TEAMO_TRY(read_reload(context.options, context.configuration, text, file));
+    auto reload = TEAMO_TRY(read_reload(with_a_file(context.options), context.configuration, text, file));
     const auto& next = reload.next.team;
     TEAMO_TRY(within(file, check_kept(context, next)));
     TEAMO_TRY(within(file, parts.ports.check_distinct(next)));

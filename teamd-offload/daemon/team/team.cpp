@@ -263,7 +263,7 @@ Result<> Team::attach_to_bond() {
     ports.join_slaves();
     subsystems.interrupts->follow(ports.interrupt_ports(std::nullopt));
     bond.observe();
-    if (context.team() == nullptr) return fail(ENODEV, fmt::format("bond {} is gone", context.name()));
+    if (context.team() == nullptr) return {}; // the first pass sees it, and what is changed is put back
     // The next pass tries again; until then bonding chooses the slaves.
     if (auto attached = context.datapath->attach_team(context.device, reconciler.adopt()); !attached)
         context.log(Level::error, fmt::format("cannot update the datapath: {}", attached.error().text));
@@ -460,7 +460,7 @@ void Team::stop() {
     const bool has_workers = !context.journal.workers().empty();
     if (has_workers)
         context.log(Level::warning, "not all workers are released; to try again, start and stop the team");
-    const bool is_put_back = !context.journal.now().bond_policy;
+    const bool is_put_back = context.team() == nullptr || !context.journal.now().bond_policy;
     if (left == 0 && !has_workers && is_put_back) context.journal.remove_file();
 }
 
