@@ -4,7 +4,7 @@
 # In a guest with systemd as first process: the unit without a configuration file attaches to a bond of that name. It is
 # ready before there is one, steers it with the rights of the unit, and leaves it as it was.
 #
-# lab: attach_unit_test.sh in -k 6.1 -s, 25 s
+# lab: attach_unit_test.sh in -k 6.1 -s, 25 s, long
 # lab: attach_unit_test.sh in -k newest -s, 25 s
 set -euo pipefail
 . "${BASH_SOURCE%/*}/unit.sh"

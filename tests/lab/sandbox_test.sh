@@ -4,7 +4,7 @@
 # In a guest with systemd as first process: what confines the unit does not keep the daemon from its work, and what the
 # unit cannot do without more rights is reported. The unit of teamd has the same lines.
 #
-# lab: sandbox_test.sh in -k newest -s, 30 s
+# lab: sandbox_test.sh in -k newest -s, 30 s, long
 # lab: sandbox_test.sh in -k 6.1 -s, 40 s
 set -euo pipefail
 . "${BASH_SOURCE%/*}/unit.sh"

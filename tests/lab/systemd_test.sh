@@ -4,8 +4,8 @@
 # In a guest with systemd as first process: the unit starts a team over real cards, shows its state, is restarted when
 # the daemon is killed, and restores the ports. One argument: the datapath, team or bpf.
 #
-# lab: systemd_test.sh team in -k newest -s, 70 s
-# lab: systemd_test.sh bpf in -k newest -s, 25 s
+# lab: systemd_test.sh team in -k newest -s, 70 s, long
+# lab: systemd_test.sh bpf in -k newest -s, 60 s
 set -euo pipefail
 datapath=$1
 . "${BASH_SOURCE%/*}/unit.sh"

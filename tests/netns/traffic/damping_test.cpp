@@ -3,7 +3,7 @@
 // A port that loses its link again and again (link_watch.damping).
 //
 // lab: Damping.* by team, 20 s
-// lab: Damping.* by bond on newest, 20 s
+// lab: Damping.* by bond on newest, 20 s, long
 #include "netns/configs.h"
 #include "support/traffic/traffic.h"
 
