@@ -183,7 +183,33 @@ Result<std::string> try_programs(const TeamConfig& config, LinkControl& control)
     return opened.datapath->cannot_steer();
 }
 
-/// What a guest would write: the bond's policy, and its program.
+/// What the configuration asks for of a slave, which nobody needs for the steering.
+void add_wishes(json::Array& changes, const Link& slave, const TeamConfig& config) {
+    const auto own =
+        std::ranges::find_if(config.ports, [&slave](const auto& port) { return slave.has_name(port.first); });
+    const auto& contract = own == config.ports.end() ? config.offload : own->second.offload;
+    auto ethtool = Ethtool::open();
+    const auto features =
+        (ethtool ? ethtool->read_features(slave.index) : Result<Features>(Features{})).value_or(Features{});
+    const auto plan = plan_offloads({.contract = &contract,
+                                     .features = features,
+                                     .kept = offloads_in(features.active),
+                                     .in_team = {},
+                                     .distrusts_tso = distrusts_tso(read_driver(slave))});
+    for (const auto& [name, on] : missing(features, plan.settings))
+        if (contract.wishes.contains(name))
+            changes.push_back(json::Object{{"device", slave.name},
+                                           {"what", name},
+                                           {"from", on ? "off" : "on"},
+                                           {"to", on ? "on" : "off"}});
+    if (config.guard != GuardMode::off)
+        changes.push_back(
+            json::Object{{"device", slave.name}, {"what", "BPF program of the guard on the ingress"}});
+    if (config.interrupts.policy != InterruptPolicy::off)
+        changes.push_back(json::Object{{"device", slave.name}, {"what", "interrupt CPUs"}});
+}
+
+/// What a guest would write: the bond's policy, its program, and what the configuration asks for.
 Result<> dry_run_attached(const TeamConfig& config) {
     auto control = TEAMO_TRY(LinkControl::open());
     const auto links = TEAMO_TRY(control.read_all());
@@ -231,6 +257,8 @@ Result<> dry_run_attached(const TeamConfig& config) {
     if (const auto policy = steering.to_write(true))
         changes.push_back(json::Object{
             {"device", bond->name}, {"what", "xmit_hash_policy"}, {"from", own}, {"to", name_of(*policy)}});
+    for (const auto& [index, link] : links)
+        if (link.master == bond->index) add_wishes(changes, link, config);
     std::puts(json::write(json::Object{{"bond", json::Object{{"device", bond->name},
                                                              {"mode", attached.mode},
                                                              {"xmit_hash_policy", own},

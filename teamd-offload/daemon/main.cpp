@@ -7,6 +7,7 @@
 #include "daemon/dry_run.h"
 #include "daemon/fleet.h"
 #include "daemon/main_loop.h"
+#include "daemon/team/ignored_settings.h"
 #include "daemon/team_run.h"
 #include "kernel/bpf/load_program.h"
 #include "kernel/files/files.h"
@@ -273,6 +274,8 @@ int main(Options options) {
     auto prepared = prepare(options, *text, log);
     if (!prepared) return log_refusal(log, prepared.error(), message_id::config_refused);
     if (options.command == Options::Command::dry_run) {
+        for (const auto& sentence : ignored_settings(prepared->configuration))
+            log(Level::warning, sentence);
         const auto done = dry_run(prepared->configuration, prepared->options);
         if (!done) log(Level::error, done.error().text);
         return done ? ended_well : could_not_start;

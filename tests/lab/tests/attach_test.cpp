@@ -35,6 +35,7 @@ using testing::AllOf;
 using testing::AnyOf;
 using testing::HasSubstr;
 using testing::MatchesRegex;
+using testing::Not;
 
 constexpr unsigned slaves = Bonded::slaves;
 
@@ -274,12 +275,21 @@ TEST(Attach, steers_under_native_xdp_on_the_bond) {
 }
 
 TEST(Attach, says_what_it_would_change) {
-    in_guest("ip link add bond0 type bond mode 802.3ad");
+    in_guest("ip link add bond0 type bond mode 802.3ad; ip link add p0 type veth peer name f0; "
+             "ip link set p0 master bond0");
     const auto before = snapshot(NetNs::current(), "bond0");
     const auto plan = daemon({"-t", "bond0", "--attach", "--dry-run"});
     EXPECT_EQ(0, plan.status) << plan.err;
     EXPECT_THAT(plan.out, AllOf(HasSubstr(R"("what": "xmit_hash_policy")"), HasSubstr(R"("from": "layer2")"),
-                                HasSubstr(R"("to": "encap3+4")"), HasSubstr("BPF program")));
+                                HasSubstr(R"("to": "encap3+4")"), HasSubstr("BPF program"),
+                                Not(HasSubstr(R"("device": "p0")"))));
+    const auto wishes = daemon_on(R"({"device": "bond0", "attach": true, "guard": "arp",
+        "interrupts": {"policy": "unique"}, "offload": {"tso": "off"}})",
+                                  {"--dry-run"});
+    EXPECT_THAT(wishes.out,
+                AllOf(HasSubstr(R"("what": "tx-tcp-segmentation")"), HasSubstr(R"("to": "off")"),
+                      HasSubstr("program of the guard"), HasSubstr(R"("what": "interrupt CPUs")")))
+        << wishes.err;
     EXPECT_EQ(before, snapshot(NetNs::current(), "bond0"));
     {
         const HiddenTypes hidden;
@@ -287,7 +297,7 @@ TEST(Attach, says_what_it_would_change) {
                     AllOf(HasSubstr(R"("changes": [])"), HasSubstr(R"("steered": false)"),
                           HasSubstr("the kernel does not tell the types of bonding")));
     }
-    in_guest("ip link del bond0");
+    in_guest("ip link del bond0; ip link del p0");
     const auto waits = daemon({"-t", "bond0", "--attach", "--dry-run"});
     EXPECT_EQ(0, waits.status) << waits.err;
     EXPECT_THAT(waits.out, HasSubstr("waits for bond bond0"));
