@@ -65,7 +65,7 @@ std::string cure_of(const AttachedStatus& attached) {
     case Unsteered::delay: return "set downdelay to 0 if no link is lost for a moment only";
     case Unsteered::arp: return "use bonding's miimon instead of arp_interval";
     case Unsteered::programs:
-    case Unsteered::refused: return "see the log: journalctl -u teamd-offload@BOND";
+    case Unsteered::refused: return "see the log: journalctl TEAM=BOND";
     case Unsteered::waits: return "wait two seconds";
     case Unsteered::owner:
         return "set xmit_hash_policy to encap3+4 where the bond is configured: NetworkManager bond.options, "

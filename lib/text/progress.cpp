@@ -10,6 +10,8 @@ namespace teamo {
 namespace {
 
 constexpr std::string_view erase_rest = "\033[K"; ///< of the line
+/// A text that is wider than the terminal must not go to the next line: "\r" would not come back.
+constexpr std::string_view wrap_off = "\033[?7l", wrap_on = "\033[?7h";
 
 } // namespace
 
@@ -20,7 +22,8 @@ std::string time_left(std::chrono::nanoseconds left) {
 
 std::string ProgressLine::draw(std::string_view text) {
     is_shown_ = true;
-    return is_terminal_ ? fmt::format("\r{}{}", text, erase_rest) : fmt::format("{}\n", text);
+    return is_terminal_ ? fmt::format("\r{}{}{}{}", wrap_off, text, erase_rest, wrap_on)
+                        : fmt::format("{}\n", text);
 }
 
 std::string ProgressLine::erase() {

@@ -27,8 +27,10 @@ Result<std::vector<TeamdConfiguration>> present_configurations(const Options& op
         if (const auto file = entry.path().string(); file.ends_with(".conf"))
             found.push_back({file, read_file(file)});
     std::ranges::sort(found, {}, &TeamdConfiguration::where);
+    auto also_waiting = options; // a daemon that waits for its bond knows its configuration
+    also_waiting.waiting = true;
     for (const auto& team : TEAMO_TRY(running_teams())) {
-        auto session = Session::open(team, options);
+        auto session = Session::open(team, also_waiting);
         found.push_back({team, session ? session->call(control::ConfigDump{})
                                        : Result<std::string>(tl::unexpected(session.error()))});
     }

@@ -73,6 +73,10 @@ struct Readings {
     std::string unit{};        ///< of the daemon; empty: none, or not known
 };
 
+/// The unit to restart for a change of the daemon's own; that of one team if it is not known. With
+/// ".service".
+std::string unit_to_restart(const Readings& readings);
+
 Findings version_findings(const Readings& readings);  ///< a daemon that was not restarted after an upgrade
 Findings carrying_findings(const Readings& readings); ///< carrying ports, links, speeds
 Findings device_findings(const Readings& readings);   ///< MTU, TSO

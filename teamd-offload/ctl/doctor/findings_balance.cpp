@@ -128,7 +128,7 @@ Findings balance_findings(const Readings& readings) {
     const auto& balance = *state.balance;
     if (balance.config.on && !balance.counted)
         findings.push_back({warning, state.name, "balancing is on, but the load of the buckets is not known",
-                            fmt::format("journalctl -u teamd-offload@{} -g balance", state.name)});
+                            fmt::format("journalctl TEAM={} -g balance", state.name)});
     add_uneven(readings, findings);
     if (balance.config.on && balance.frozen)
         findings.push_back({note, state.name, "balancing is frozen: no bucket is moved because of its load",

@@ -32,9 +32,9 @@ void add_threads(const Readings& readings, const PortInterruptStatus& port, Find
     if (!port.threads_stay) return;
     findings.push_back({warning, port.name, std::string(threads_stay_text),
                         fmt::format("install -D -m 644 /usr/share/teamd-offload/systemd/bind-threads.conf "
-                                    "/etc/systemd/system/teamd-offload@{0}.service.d/bind-threads.conf && "
-                                    "systemctl daemon-reload && systemctl restart teamd-offload@{0}",
-                                    readings.state.name)});
+                                    "/etc/systemd/system/{0}.d/bind-threads.conf && "
+                                    "systemctl daemon-reload && systemctl restart {0}",
+                                    unit_to_restart(readings))});
 }
 
 /// A warning only if an interrupt arrives at another CPU than planned; XPS and RPS matter less.

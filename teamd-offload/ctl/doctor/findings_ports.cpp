@@ -287,7 +287,7 @@ Findings device_findings(const Readings& readings) {
     for (const auto& refused : state.refused)
         findings.push_back(
             {error, refused.where, refused.what,
-             fmt::format("journalctl -u teamd-offload@{}{}", state.name,
+             fmt::format("journalctl TEAM={}{}", state.name,
                          refused.where == state.name
                              ? ""
                              : "  (the daemon tries again when the cause may be gone, and every "

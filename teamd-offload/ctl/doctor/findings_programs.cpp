@@ -50,7 +50,7 @@ Findings program_findings(const Readings& readings) {
                 {error, program.device,
                  fmt::format("the BPF program {} is not on {}: {}", program.name, program.hook,
                              program.failure.empty() ? "another program removed it" : program.failure),
-                 fmt::format("journalctl -u teamd-offload@{}  (the daemon attaches it again, at the latest "
+                 fmt::format("journalctl TEAM={}  (the daemon attaches it again, at the latest "
                              "after 30 s)",
                              readings.state.name)});
         if (program.is_left)
@@ -70,7 +70,7 @@ Findings program_findings(const Readings& readings) {
                  fmt::format("another program removed or displaced {} ({}) {} times; it is there "
                              "again",
                              program.name, program.hook, program.lost),
-                 fmt::format("journalctl -u teamd-offload@{}", readings.state.name)});
+                 fmt::format("journalctl TEAM={}", readings.state.name)});
     }
     return findings;
 }

@@ -17,6 +17,11 @@ bool can_be_restarted(std::string_view unit) {
 
 } // namespace
 
+std::string unit_to_restart(const Readings& readings) {
+    return can_be_restarted(readings.unit) ? readings.unit
+                                           : fmt::format("teamd-offload@{}.service", readings.state.name);
+}
+
 Findings version_findings(const Readings& readings) {
     const auto& state = readings.state;
     if (state.version == readings.installed) return {};

@@ -3,6 +3,7 @@
 
 #include "plan/interrupts/interrupt_settings.h"
 #include "text/numbers.h"
+#include "json/quote.h"
 
 #include <fmt/format.h>
 
@@ -62,7 +63,7 @@ std::string top_of(const Map& map, std::uint64_t all) {
 
 Row row_of(const WorkerStatus& one) {
     return {std::to_string(one.worker.id.pid),
-            one.worker.command,
+            json::printable(one.worker.command),
             std::to_string(one.worker.threads),
             one.rule,
             name_of(one.policy),

@@ -3,6 +3,7 @@
 
 #include "control/subsystem_documents.h"
 #include "text/numbers.h"
+#include "json/quote.h"
 
 #include <fmt/ranges.h>
 
@@ -53,8 +54,8 @@ std::string end_of(const IpAddress& address, std::uint16_t port) {
 
 std::string flow_line(const Flow& flow) {
     const auto bucket = flow.bucket ? fmt::format("bucket {}, ", *flow.bucket) : "";
-    const auto owner = flow.owner ? fmt::format("{} ({})", flow.owner->name, flow.owner->pid)
-                                  : "no process in this PID namespace";
+    const auto owner = flow.owner ? fmt::format("{} ({})", json::printable(flow.owner->name), flow.owner->pid)
+                                  : "no process that can be seen";
     return fmt::format("    {} -> {}: {}{}\n", end_of(flow.socket.local, flow.socket.local_port),
                        end_of(flow.socket.remote, flow.socket.remote_port), bucket, owner);
 }

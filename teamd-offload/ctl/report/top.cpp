@@ -4,6 +4,7 @@
 #include "ctl/report/state_tables.h"
 #include "text/numbers.h"
 #include "json/fields.h"
+#include "json/quote.h"
 
 #include <fmt/format.h>
 
@@ -84,7 +85,7 @@ std::string workers_table(const TeamState& state) {
     if (!state.workers || state.workers->workers.empty()) return "";
     std::vector<Row> rows;
     for (const auto& worker : state.workers->workers)
-        rows.push_back({worker.worker.command, std::to_string(worker.worker.id.pid),
+        rows.push_back({json::printable(worker.worker.command), std::to_string(worker.worker.id.pid),
                         std::string(name_of(worker.policy)),
                         worker.cpus.empty() ? "-" : teamo::text_of(worker.cpus),
                         fmt::format("{:.1f}", static_cast<double>(worker.traffic.bytes) / bytes_per_megabit),

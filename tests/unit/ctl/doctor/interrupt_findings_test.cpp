@@ -71,6 +71,9 @@ TEST(InterruptFindings, name_the_rights_that_threads_need) {
     EXPECT_THAT(found, StartsWith("warning: eth1: its NAPI threads stay where they are"));
     EXPECT_THAT(found, testing::HasSubstr("/etc/systemd/system/teamd-offload@team0.service.d/"));
     EXPECT_THAT(found, testing::Not(testing::HasSubstr("the kernel refused")));
+    auto readings = with(status);
+    readings.unit = "teamd-offload.service"; // of all teams
+    EXPECT_THAT(found_in(readings), testing::HasSubstr("/etc/systemd/system/teamd-offload.service.d/"));
 }
 
 TEST(InterruptFindings, note_a_queue_that_takes_nearly_all) {

@@ -22,10 +22,12 @@ TEST(WaitNotice, on_a_terminal_draws_one_line_with_the_time_left) {
         auto notice = begun(true, is_usual);
         EXPECT_EQ("", notice.due(start + 99ms));
         EXPECT_EQ(start + 100ms, notice.deadline());
-        EXPECT_EQ("\rteam0: port drain eth2: waits until the port can be unplugged, 1:00 left\033[K",
+        EXPECT_EQ("\r\033[?7lteam0: port drain eth2: waits until the port can be unplugged, 1:00 "
+                  "left\033[K\033[?7h",
                   notice.due(start + 100ms));
         EXPECT_EQ("", notice.due(start + 200ms));
-        EXPECT_EQ("\rteam0: port drain eth2: waits until the port can be unplugged, 0:59 left\033[K",
+        EXPECT_EQ("\r\033[?7lteam0: port drain eth2: waits until the port can be unplugged, 0:59 "
+                  "left\033[K\033[?7h",
                   notice.due(start + 1100ms));
         EXPECT_EQ("\r\033[K", notice.end());
         EXPECT_EQ(std::nullopt, notice.deadline());
@@ -36,9 +38,11 @@ TEST(WaitNotice, shows_how_far_it_is_at_once) {
     auto notice = begun(true, true);
     notice.detail("its traffic moves", start + 10ms);
     EXPECT_EQ("", notice.due(start + 10ms));
-    EXPECT_EQ("\rteam0: port drain eth2: its traffic moves, 1:00 left\033[K", notice.due(start + 100ms));
+    EXPECT_EQ("\r\033[?7lteam0: port drain eth2: its traffic moves, 1:00 left\033[K\033[?7h",
+              notice.due(start + 100ms));
     notice.detail("its queue empties", start + 150ms);
-    EXPECT_EQ("\rteam0: port drain eth2: its queue empties, 1:00 left\033[K", notice.due(start + 150ms));
+    EXPECT_EQ("\r\033[?7lteam0: port drain eth2: its queue empties, 1:00 left\033[K\033[?7h",
+              notice.due(start + 150ms));
     notice.detail("its queue empties", start + 160ms);
     EXPECT_EQ("", notice.due(start + 160ms));
 }
