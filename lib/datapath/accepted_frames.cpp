@@ -32,8 +32,12 @@ Result<> AcceptedFrames::follow(const std::map<IfIndex, std::string>& ports, std
 
 Result<> AcceptedFrames::write(Chains chains) {
     // No frame comes by nftables that the program does not see.
-    if (!chains.empty())
-        TEAMO_TRY(hooks_.attach(inner_, Hook::egress, Duty::recheck, Order::first, recheck_));
+    if (!chains.empty()) {
+        const auto attached = hooks_.attach(inner_, Hook::egress, Duty::recheck, Order::first, recheck_);
+        const bool is_gone = !attached && attached.error().number == ENODEV;
+        if (!attached && !is_gone) return attached;
+        if (is_gone) chains.clear(); // the team was deleted: there is nowhere to forward to
+    }
     auto* connected = TEAMO_TRY(socket());
     std::vector<ForwardChain> list;
     for (const auto& [port, chain] : chains)

@@ -116,8 +116,11 @@ Result<> BpfDatapath::apply(const Tables& tables) {
 }
 
 Result<> BpfDatapath::detach_port(IfIndex port, bool made_clsact) {
-    TEAMO_TRY(accepted_.remove(port));
-    return hooks_.detach_all(port, made_clsact);
+    // With our program the port would receive nothing for anybody else, whatever becomes of the rules.
+    Failures failures;
+    failures.add(accepted_.remove(port));
+    failures.add(hooks_.detach_all(port, made_clsact));
+    return failures.result();
 }
 
 } // namespace teamo

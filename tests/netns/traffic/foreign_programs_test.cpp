@@ -217,6 +217,26 @@ TEST(ForeignPrograms, that_leave_while_no_daemon_runs_leave_no_table) {
     EXPECT_EQ(0, team.stop());
 }
 
+TEST(ForeignPrograms, that_accept_frames_keep_no_program_of_a_team_that_is_deleted) {
+    const Cabling wires(2, FarSide::learning_switch);
+    TeamUnderTest team(ranked_activebackup(2));
+    bring_up(wires, team);
+    if (!exists(wires.host(), "tmo0")) GTEST_SKIP() << "only of a pair";
+    auto socket = NetlinkSocket::open(NETLINK_NETFILTER);
+    ASSERT_TRUE(socket);
+    const auto rules = [&socket] { return count_forward_rules(*socket, "teamo-team0").value_or(9); };
+    for (const auto* port : {"eth1", "eth2"})
+        must(wires.host(),
+             fmt::format("tc filter add dev {} ingress prio 10 protocol all u32 match u32 0 0 classid 1:1",
+                         port));
+    ASSERT_TRUE(becomes(2U, rules));
+    wires.host().ip("link del team0");
+    EXPECT_TRUE(eventually("the daemon ends", [&team] { return !team.running(); }));
+    for (const auto* port : {"eth1", "eth2"})
+        EXPECT_EQ("", our_programs(wires.host(), port)) << "the port would receive nothing any more";
+    EXPECT_EQ(0U, rules());
+}
+
 /// The inner end of the pair, whose program sends everything that the host sends.
 TEST(ForeignPrograms, that_clear_the_inner_device_are_answered) {
     const Cabling wires(1, FarSide::lag_switch);
