@@ -50,7 +50,7 @@ int get_list(sd_bus* /*bus*/, const char* /*path*/, const char* /*interface*/, c
 const std::array our_table{
     sd_bus_vtable SD_BUS_VTABLE_START(0),
     sd_bus_vtable SD_BUS_PROPERTY("Runner", "s", get_text, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
-    sd_bus_vtable SD_BUS_PROPERTY("Datapath", "s", get_text, 0, SD_BUS_VTABLE_PROPERTY_CONST),
+    sd_bus_vtable SD_BUS_PROPERTY("Datapath", "s", get_text, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
     sd_bus_vtable SD_BUS_PROPERTY("ActivePort", "s", get_text, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
     sd_bus_vtable SD_BUS_PROPERTY("Ports", "as", get_list, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
     sd_bus_vtable SD_BUS_PROPERTY("CarryingPorts", "as", get_list, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
@@ -197,6 +197,7 @@ void DbusServer::follow(const TeamStatus& summary) {
         if (differs) sd_bus_emit_properties_changed(bus_.get(), teamd_path, our_interface, property, nullptr);
     };
     changed("Runner", before.runner != facts_.runner);
+    changed("Datapath", before.datapath != facts_.datapath);
     changed("ActivePort", before.active != facts_.active);
     changed("Ports", before.ports != facts_.ports);
     changed("CarryingPorts", before.carrying != facts_.carrying);

@@ -203,7 +203,7 @@ Result<> TeamRun::serve() {
     const auto reply = [this](const control::Request& request) { return answer(request); };
     if (options_.usock) server_ = TEAMO_TRY(ControlServer::listen(loop_, path, log_, reply));
     if (options_.dbus) dbus_ = TEAMO_TRY(DbusServer::open(loop_, device, log_, reply));
-    if (dbus_ && team_) dbus_->follow(team_->summary());
+    if (dbus_) dbus_->follow(summary());
     return {};
 }
 
@@ -228,11 +228,20 @@ std::string TeamRun::describe() {
     return text_of(team_->summary());
 }
 
+/// While there is no bond it has no ports.
+TeamStatus TeamRun::summary() {
+    if (team_) return team_->summary();
+    TeamStatus status;
+    status.name = configuration_.team.device;
+    status.runner = configuration_.team.runner;
+    return status;
+}
+
 /// Not while the team is starting or stopping.
 void TeamRun::notify() {
     if (ending_ || (!team_ && !awaiting_)) return;
     events_.changed();
-    if (team_ && dbus_) dbus_->follow(team_->summary());
+    if (dbus_) dbus_->follow(summary());
 }
 
 /// teamd catches SIGHUP too, without an effect.

@@ -65,6 +65,7 @@ public:
     std::string describe();
 
 private:
+    TeamStatus summary();
     TeamRun(Prepared prepared, PidFile pid_file, Log& log, sd_event* loop, ProcessParts& shared,
             Events events)
         : pid_file_(std::move(pid_file)),

@@ -153,7 +153,7 @@ Result<> Team::make_device() {
         for (const auto& [name, port] : config.ports)
             if (const auto* link = context.link(name); link != nullptr && address.is_zero())
                 address = link->address;
-    journal.edit().hwaddr = config.hwaddr;
+    if (!has_address_of_active(config)) journal.edit().hwaddr = config.hwaddr;
     journal.edit().making = true; // identifies the device if we are killed before it has its mark
     TEAMO_TRY(journal.keep());
     const auto device = context.datapath->create_device(context.control, context.name(), address);

@@ -120,6 +120,16 @@ TEST_F(Dbus, signals_lost_ports) {
     EXPECT_EQ("as 1 \"eth2\"\n", property("CarryingPorts"));
 }
 
+TEST_F(Dbus, knows_the_runner_of_a_team_that_waits_for_its_bond) {
+    const ConfigFile config(R"({"device": "team0", "attach": true})");
+    auto waiting = Process::start({.argv = daemon_command({"-D", "-f", config.path()})});
+    ASSERT_TRUE(eventually("it answers", [&] { return call("ConfigDump").status == 0; })) << waiting.err();
+    EXPECT_EQ("s \"loadbalance\"\n", property("Runner"));
+    EXPECT_EQ("as 0\n", property("Ports"));
+    waiting.signal(SIGTERM);
+    EXPECT_EQ(0, waiting.wait(long_enough));
+}
+
 TEST_F(Dbus, refuses_unprivileged_users) {
     start_team(loadbalance(2));
     auto other = as_unprivileged_user(

@@ -118,8 +118,9 @@ TEST(Waits, are_one_line_with_the_time_left_on_a_terminal) {
     const auto shown =
         must(wires.host(),
              fmt::format("script -qec '{} team0 stats live' /dev/null </dev/null", teamoctl_program()));
-    EXPECT_THAT(shown, AllOf(HasSubstr("\rteam0: stats live: measures for a second, 0:01 left\033[K"),
-                             HasSubstr("\r\033[Kteam0"), testing::Not(HasSubstr("at most"))));
+    EXPECT_THAT(
+        shown, AllOf(HasSubstr("\r\033[?7lteam0: stats live: measures for a second, 0:01 left\033[K\033[?7h"),
+                     HasSubstr("\r\033[Kteam0"), testing::Not(HasSubstr("at most"))));
 }
 
 } // namespace

@@ -326,6 +326,18 @@ TEST_F(Reload, keeps_what_was_requested_by_hand) {
     EXPECT_TRUE(team_->await_item("ports.eth3.link.up", "true"));
 }
 
+TEST_F(Reload, gives_the_configured_address_when_the_policy_changes) {
+    const auto config = [](const char* policy) {
+        return team_config(fmt::format(R"({{"name": "activebackup", "hwaddr_policy": "{}"}})", policy),
+                           ports_object(2), R"("hwaddr": "02:00:00:00:00:77", )");
+    };
+    start(config("by_active"));
+    EXPECT_NE("02:00:00:00:00:77", look(wires_.host(), "team0").address);
+    reload(config("same_all"));
+    EXPECT_TRUE(
+        becomes(std::string("02:00:00:00:00:77"), [&] { return look(wires_.host(), "team0").address; }));
+}
+
 TEST_F(Reload, is_not_needed_after_a_restart) {
     start(loadbalance(3));
     EXPECT_EQ(0, team_->teamdctl({"port", "add", "eth4"}).status);

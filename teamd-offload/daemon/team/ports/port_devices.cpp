@@ -35,14 +35,19 @@ Result<> set_address(TeamContext& context, const Link& link, const MacAddress& a
     return done ? noted : done;
 }
 
+bool has_address_of_active(const TeamConfig& config) {
+    const auto* backup = std::get_if<ActiveBackupRunner>(&config.runner);
+    return backup != nullptr && backup->hwaddr_policy == HwaddrPolicy::by_active;
+}
+
 void set_hwaddr(TeamContext& context) {
     const auto& wanted = context.config().hwaddr;
     auto& set = context.journal.edit().hwaddr;
+    // A reload that changes the policy gives the configured one.
+    if (has_address_of_active(context.config())) return set.reset();
     if (wanted == set) return;
-    const auto* backup = std::get_if<ActiveBackupRunner>(&context.config().runner);
-    const bool follows_port = backup != nullptr && backup->hwaddr_policy == HwaddrPolicy::by_active;
     const auto* team = context.team();
-    if (wanted && !follows_port && team != nullptr && team->address != *wanted) {
+    if (wanted && team != nullptr && team->address != *wanted) {
         if (auto done = set_address(context, *team, *wanted); !done)
             return context.log(Level::error, fmt::format("/hwaddr: {}", done.error().text));
         context.observer->edit(team->index, [&wanted](Link& link) { link.address = *wanted; });

@@ -20,6 +20,9 @@ Result<> note_taken_down(TeamContext& context, PortBefore* port, bool down);
 Result<> set_address(TeamContext& context, const Link& link, const MacAddress& address,
                      PortBefore* port = nullptr);
 
+/// By hwaddr_policy the team has the address of its active port.
+bool has_address_of_active(const TeamConfig& config);
+
 /// Gives the team the configured address, if that is a new one since a daemon last did so: the active port or
 /// the administrator may have given the team another address since.
 void set_hwaddr(TeamContext& context);

@@ -59,6 +59,7 @@ Result<> PortSet::join(IfIndex port) {
         subsystems_.offloads->remove(port);
         if (const auto now = context_.observer->read_now(port); !now && now.error().number == ENODEV) {
             entries_.mark_away(); // its settings are known when it returns
+            context_.programs->forget(port);
             return done;
         }
         was->state = PortState::leaving;
