@@ -97,10 +97,8 @@ std::vector<Probes::Port> PortSet::probed(const Tables& tables) {
         const auto* link = context_.link(port.index);
         const auto* before = context_.journal.port(port.index);
         const bool carries = (tables.transmit & bit(port.slot)) != 0;
-        // A backup port is silent, as with teamd: the switch would learn the team's address there. So is one
-        // that is drained: its probes and their answers would be what still passes.
-        const bool receives = !context_.has_lacp() || (tables.receive & bit(port.slot)) != 0;
-        port.watch.note_role({.passes = receives && !is_silent(drain_phase(port)),
+        // A backup port is silent, as with teamd: the switch would learn the team's address there.
+        port.watch.note_role({.passes = !context_.has_lacp() || (tables.receive & bit(port.slot)) != 0,
                               .sends = carries || !one_carries || tables.transmit == 0},
                              now);
         list.push_back({.index = port.index,
