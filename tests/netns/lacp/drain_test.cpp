@@ -284,7 +284,10 @@ TEST_F(Drain, of_a_configured_port) {
     EXPECT_TRUE(team.await_item("ports.eth2.drain.phase", "drained"));
     EXPECT_EQ("false", drain_of(team, "eth2", "by_hand"));
     EXPECT_EQ("256", team.item("ports.eth1.datapath.buckets"));
-    EXPECT_THAT(team.teamoctl({"doctor"}).out, HasSubstr("eth2: is drained, by the configuration"));
+    EXPECT_TRUE(eventually("doctor says so, when what the new links send is over", [&] {
+        const auto found = team.teamoctl({"doctor"}).out;
+        return found.find("eth2: is drained, by the configuration") != std::string::npos;
+    }));
     EXPECT_EQ(0, team.teamoctl({"port", "undrain", "eth2"}).status);
     EXPECT_TRUE(team.await_item("ports.eth2.datapath.buckets", "128"));
     team.kill();
