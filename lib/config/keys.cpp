@@ -220,8 +220,7 @@ constexpr auto table = std::to_array<Key>({
      {.shape = string, .fallback = "auto", .words = enum_names<DatapathChoice>, .wrong_shape = refused},
      "What carries the packets: the kernel's team driver (team), its bonding driver with a BPF program that "
      "chooses the port (bond), BPF programs (bpf), or auto: of those that the kernel has bond for "
-     "loadbalance, "
-     "activebackup and lacp, bpf for slb, and team for the others."},
+     "loadbalance, activebackup and lacp, bpf for slb, and team for the others."},
     {"attach",
      {.shape = boolean, .fallback = false, .wrong_shape = refused},
      "The device is a bond that another program made and keeps: steer it in its own mode, and change nothing "

@@ -34,9 +34,8 @@ Result<> AcceptedFrames::write(Chains chains) {
     // No frame comes by nftables that the program does not see.
     if (!chains.empty()) {
         const auto attached = hooks_.attach(inner_, Hook::egress, Duty::recheck, Order::first, recheck_);
-        const bool is_gone = !attached && attached.error().number == ENODEV;
-        if (!attached && !is_gone) return attached;
-        if (is_gone) chains.clear(); // the team was deleted: there is nowhere to forward to
+        if (!attached && attached.error().number != ENODEV) return attached;
+        if (!attached) chains.clear(); // the team was deleted: there is nowhere to forward to
     }
     auto* connected = TEAMO_TRY(socket());
     std::vector<ForwardChain> list;

@@ -45,19 +45,31 @@ struct Found {
     json::Object refused;               ///< why a port could not join, by its name
 };
 
-/// Plans the offloads as if all ports joined together. Features that cannot be read count as none.
+/// Features that cannot be read count as none.
+PortOffloads read_offloads(Result<Ethtool>& ethtool, const Link& port, const OffloadContract& contract) {
+    auto features = ethtool ? ethtool->read_features(port.index) : Result<Features>(Features{});
+    return {.contract = &contract,
+            .features = features.value_or(Features{}),
+            .distrusts_tso = distrusts_tso(read_driver(port))};
+}
+
+void plan(PortOffloads& port, const FeatureNames& in_team, bool forwards) {
+    port.plan = plan_offloads({.contract = port.contract,
+                               .features = port.features,
+                               .kept = offloads_in(port.features.active),
+                               .in_team = in_team,
+                               .distrusts_tso = port.distrusts_tso,
+                               .forwards = forwards});
+}
+
+/// Plans the offloads as if all ports joined together.
 void plan_all_offloads(Found& found, bool forwards) {
     FeatureNames in_team;
     for (const auto& port : found.offloads)
         in_team.add(tso_of(*port.contract, {}, port.features));
     for (std::size_t number = 0; number < found.offloads.size(); ++number) {
         auto& port = found.offloads[number];
-        port.plan = plan_offloads({.contract = port.contract,
-                                   .features = port.features,
-                                   .kept = offloads_in(port.features.active),
-                                   .in_team = in_team,
-                                   .distrusts_tso = port.distrusts_tso,
-                                   .forwards = forwards});
+        plan(port, in_team, forwards);
         auto after = port.features;
         for (const auto& [name, on] : port.plan.settings)
             on ? static_cast<void>(after.active.insert(name)) : static_cast<void>(after.active.erase(name));
@@ -96,10 +108,7 @@ Found find_ports(const Links& links, const TeamConfig& config) {
             read_port_interrupts(*link, queues.value_or(NetdevQueues{})).value_or(PortInterrupts{});
         found.served.push_back({.slot = slot, .interrupt_cpus = interrupt_cpus(interrupts)});
         if (!interrupts.queues.empty()) found.placed.push_back(planned_port(link->name, interrupts));
-        auto features = ethtool ? ethtool->read_features(link->index) : Result<Features>(Features{});
-        found.offloads.push_back({.contract = &port.offload,
-                                  .features = features.value_or(Features{}),
-                                  .distrusts_tso = distrusts_tso(read_driver(*link))});
+        found.offloads.push_back(read_offloads(ethtool, *link, port.offload));
         // As if every link were up, so that a port that is down now is in the plan too.
         found.candidates.push_back({.port = link->index,
                                     .up = true,
@@ -184,19 +193,13 @@ Result<std::string> try_programs(const TeamConfig& config, LinkControl& control)
 }
 
 /// What the configuration asks for of a slave, which nobody needs for the steering.
-void add_wishes(json::Array& changes, const Link& slave, const TeamConfig& config) {
+void add_wishes(json::Array& changes, const Link& slave, const TeamConfig& config, Result<Ethtool>& ethtool) {
     const auto own =
         std::ranges::find_if(config.ports, [&slave](const auto& port) { return slave.has_name(port.first); });
     const auto& contract = own == config.ports.end() ? config.offload : own->second.offload;
-    auto ethtool = Ethtool::open();
-    const auto features =
-        (ethtool ? ethtool->read_features(slave.index) : Result<Features>(Features{})).value_or(Features{});
-    const auto plan = plan_offloads({.contract = &contract,
-                                     .features = features,
-                                     .kept = offloads_in(features.active),
-                                     .in_team = {},
-                                     .distrusts_tso = distrusts_tso(read_driver(slave))});
-    for (const auto& [name, on] : missing(features, plan.settings))
+    auto offloads = read_offloads(ethtool, slave, contract);
+    plan(offloads, {}, /*forwards=*/false);
+    for (const auto& [name, on] : missing(offloads.features, offloads.plan.settings))
         if (contract.wishes.contains(name))
             changes.push_back(json::Object{{"device", slave.name},
                                            {"what", name},
@@ -257,8 +260,9 @@ Result<> dry_run_attached(const TeamConfig& config) {
     if (const auto policy = steering.to_write(true))
         changes.push_back(json::Object{
             {"device", bond->name}, {"what", "xmit_hash_policy"}, {"from", own}, {"to", name_of(*policy)}});
+    auto ethtool = Ethtool::open();
     for (const auto& [index, link] : links)
-        if (link.master == bond->index) add_wishes(changes, link, config);
+        if (link.master == bond->index) add_wishes(changes, link, config, ethtool);
     std::puts(json::write(json::Object{{"bond", json::Object{{"device", bond->name},
                                                              {"mode", attached.mode},
                                                              {"xmit_hash_policy", own},

@@ -65,7 +65,6 @@ public:
     std::string describe();
 
 private:
-    TeamStatus summary();
     TeamRun(Prepared prepared, PidFile pid_file, Log& log, sd_event* loop, ProcessParts& shared,
             Events events)
         : pid_file_(std::move(pid_file)),
@@ -85,6 +84,7 @@ private:
     Result<> replace_configuration(Reload reload, std::string_view file);
     Result<> serve();
     control::Reply answer(const control::Request& request);
+    TeamStatus summary();
     void notify();
     Result<> begin_metrics();
     void write_metrics();

@@ -199,21 +199,24 @@ TEST_P(CniOrder, hides_no_packet) {
     EXPECT_EQ(0, team.stop());
 }
 
+/// By which nftables forwards to the team; 9: cannot be read.
+std::size_t forward_rules() {
+    auto socket = NetlinkSocket::open(NETLINK_NETFILTER);
+    return socket ? count_forward_rules(*socket, "teamo-team0").value_or(9) : 9;
+}
+
 /// A table that nobody needs any more would drop what the former ports receive once the team is gone.
 TEST(ForeignPrograms, that_leave_while_no_daemon_runs_leave_no_table) {
     const Cabling wires(1, FarSide::lag_switch);
     TeamUnderTest team(loadbalance(1));
     bring_up(wires, team);
     if (!exists(wires.host(), "tmo0")) GTEST_SKIP() << "only of a pair";
-    auto socket = NetlinkSocket::open(NETLINK_NETFILTER);
-    ASSERT_TRUE(socket);
-    const auto rules = [&socket] { return count_forward_rules(*socket, "teamo-team0").value_or(9); };
     must(wires.host(), "tc filter add dev eth1 ingress prio 10 protocol all u32 match u32 0 0 classid 1:1");
-    ASSERT_TRUE(becomes(1U, rules));
+    ASSERT_TRUE(becomes(1U, forward_rules));
     team.kill();
     must(wires.host(), "tc filter del dev eth1 ingress prio 10");
     team.start();
-    EXPECT_TRUE(becomes(0U, rules));
+    EXPECT_TRUE(becomes(0U, forward_rules));
     EXPECT_EQ(0, team.stop());
 }
 
@@ -222,19 +225,16 @@ TEST(ForeignPrograms, that_accept_frames_keep_no_program_of_a_team_that_is_delet
     TeamUnderTest team(ranked_activebackup(2));
     bring_up(wires, team);
     if (!exists(wires.host(), "tmo0")) GTEST_SKIP() << "only of a pair";
-    auto socket = NetlinkSocket::open(NETLINK_NETFILTER);
-    ASSERT_TRUE(socket);
-    const auto rules = [&socket] { return count_forward_rules(*socket, "teamo-team0").value_or(9); };
     for (const auto* port : {"eth1", "eth2"})
         must(wires.host(),
              fmt::format("tc filter add dev {} ingress prio 10 protocol all u32 match u32 0 0 classid 1:1",
                          port));
-    ASSERT_TRUE(becomes(2U, rules));
+    ASSERT_TRUE(becomes(2U, forward_rules));
     wires.host().ip("link del team0");
     EXPECT_TRUE(eventually("the daemon ends", [&team] { return !team.running(); }));
     for (const auto* port : {"eth1", "eth2"})
         EXPECT_EQ("", our_programs(wires.host(), port)) << "the port would receive nothing any more";
-    EXPECT_EQ(0U, rules());
+    EXPECT_EQ(0U, forward_rules());
 }
 
 /// The inner end of the pair, whose program sends everything that the host sends.

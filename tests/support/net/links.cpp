@@ -37,8 +37,8 @@ Socket rtnetlink(const NetNs& in) {
 
 /// Those that tests ask for, as ip(8) spells them.
 std::set<std::string> names_of_flags(unsigned flags) {
-    constexpr unsigned lower_up =
-        1U << 16; // IFF_LOWER_UP of <linux/if.h>, which cannot stand before <net/if.h>
+    // IFF_LOWER_UP of <linux/if.h>, which cannot stand before <net/if.h>.
+    constexpr unsigned lower_up = 1U << 16;
     static constexpr std::array<std::pair<unsigned, const char*>, 5> names{{{IFF_UP, "UP"},
                                                                             {IFF_NOARP, "NOARP"},
                                                                             {IFF_PROMISC, "PROMISC"},
