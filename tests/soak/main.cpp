@@ -70,6 +70,7 @@ private:
         const auto state = state_of_team();
         if (!state) return "the daemon does not show its state";
         if (auto wrong = wrong_state(world_, model_, *state); !wrong.empty()) return wrong;
+        if (auto wrong = world_.wrong_devices(true); !wrong.empty()) return wrong;
         if (auto wrong = buckets_.wrong(*state, model_, world_.team().pid()); !wrong.empty()) return wrong;
         // What follows changes nothing, and each of its requests takes a pass: no device and no file may
         // change.

@@ -18,7 +18,8 @@ std::string settings_text(const std::string& address, unsigned mtu, bool up, boo
 std::string wrong_journal(const World& world, const Model& model);
 std::string wrong_files();
 
-/// Of a daemon that was killed, before the next one starts: a pair that has the team's mark is complete.
-std::string wrong_remains(const test::NetNs& host);
+/// A pair that has the team's mark is complete: also after a kill, before the next daemon starts. Whether its
+/// inner end has IPv6 is not looked at if `may_have_ipv6`.
+std::string wrong_pair(const test::NetNs& host, bool may_have_ipv6);
 
 } // namespace teamo::soak

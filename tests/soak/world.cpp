@@ -62,7 +62,7 @@ void World::renew_streams() {
 void World::attend() {
     // As systemd does. Only a watched daemon may end by itself: it was to be killed, or a call was refused.
     for (int times = 0; !team_.running() && calls_ && times < 3; ++times) {
-        if (const auto wrong = wrong_remains(wires_.host()); !wrong.empty()) throw SetupError(wrong);
+        if (const auto wrong = wrong_devices(false); !wrong.empty()) throw SetupError(wrong);
         team_.start();
         calls_.reset();
     }
@@ -77,7 +77,13 @@ void World::attend() {
 
 void World::kill() {
     team_.kill();
-    if (const auto wrong = wrong_remains(wires_.host()); !wrong.empty()) throw SetupError(wrong);
+    if (const auto wrong = wrong_devices(false); !wrong.empty()) throw SetupError(wrong);
+}
+
+std::string World::wrong_devices(bool settled) {
+    auto wrong = wrong_pair(wires_.host(), ipv6_switched_on_ && !settled);
+    if (settled && wrong.empty()) ipv6_switched_on_ = false;
+    return wrong;
 }
 
 void World::end_others() {
@@ -168,6 +174,7 @@ void World::perform(const Action& action, const Model& before) {
         must(wires_.host(),
              fmt::format("cd /proc/sys/net/ipv6/conf; [ ! -e {0} ] || echo 0 > {0}/disable_ipv6",
                          action.amount == 0 ? "all" : port));
+        ipv6_switched_on_ |= action.amount == 0;
         break;
     case Fault::count: break;
     }

@@ -46,6 +46,9 @@ public:
     const std::string& before(unsigned port) const { return before_[port - 1]; }
     std::size_t deaf_clients() const { return deaf_.size(); }
     Bystander& bystander() { return bystander_; }
+    /// What is wrong with the team's device and its inner end; "" if nothing is. With a daemon that had time
+    /// to switch IPv6 off again: `settled`.
+    std::string wrong_devices(bool settled);
     /// Ends all other daemons: then no file may be left.
     void end_others();
 
@@ -76,6 +79,7 @@ private:
     test::TeamUnderTest team_;
     std::string file_, known_address_;
     unsigned generation_ = 0;
+    bool ipv6_switched_on_ = false; ///< since the inner end was last seen without it
     std::deque<test::ControlSocket> deaf_;
     std::optional<test::Stream> out_, in_;
 };

@@ -184,7 +184,7 @@ TEST(AttachedBackup, is_made_active_by_the_configured_runner) {
     bonded.plug(first, "down");
     EXPECT_TRUE(becomes(second, BackedUp::active));
     bonded.plug(first, "up");
-    await_operation(NetNs::current(), first);
+    ASSERT_TRUE(team.await_link(first)); // bonding looks each 100 ms
     const auto chosen = team.teamdctl({"state", "item", "set", "runner.active_port", first});
     EXPECT_EQ(0, chosen.status) << chosen.err;
     EXPECT_TRUE(becomes(first, BackedUp::active));
