@@ -248,8 +248,7 @@ Result<> ForwardPrograms::write_live(const LiveSlots& slots) {
 /// The tables decide alone about a device that cannot be learned.
 Result<> ForwardPrograms::write_devices(const Tables& now, const Tables& next, bool all) {
     if (loaded_->reading == TEAMO_LINKS_UNSEEN) return {};
-    if (all && loaded_->exit == TEAMO_EXIT_STEER && note_device(TEAMO_NO_SLOT, next.team))
-        learn_device(next.team);
+    if (all && loaded_->exit == TEAMO_EXIT_STEER) TEAMO_TRY(learn_device(TEAMO_NO_SLOT, next.team));
     for (std::uint32_t slot = 1; slot < next.ports.size(); ++slot) {
         const auto mask = bit(Slot{static_cast<std::uint8_t>(slot)});
         const bool learns = all || now.ports[slot] != next.ports[slot];
@@ -259,7 +258,7 @@ Result<> ForwardPrograms::write_devices(const Tables& now, const Tables& next, b
         teamo_device device{};
         if (learns) {
             TEAMO_TRY(write(loaded_->devices, slot, &device));
-            if (note_device(slot, next.ports[slot])) learn_device(next.ports[slot]);
+            TEAMO_TRY(learn_device(slot, next.ports[slot]));
         }
         if (!next.ports[slot]) continue;
         if (bpf_map_lookup_elem(loaded_->devices.get(), &slot, &device) < 0)
@@ -271,18 +270,17 @@ Result<> ForwardPrograms::write_devices(const Tables& now, const Tables& next, b
     return {};
 }
 
-/// False if there is no such device: the programs do not use the slot then.
-bool ForwardPrograms::note_device(std::uint32_t slot, IfIndex port) const {
+/// Runs the program on the port's device, so that it sees where the kernel keeps it. The programs use no slot
+/// without a device: that it is there is noted before, so if it goes meanwhile, and another one gets its
+/// index, the program has seen that one, and does not use it.
+Result<> ForwardPrograms::learn_device(std::uint32_t slot, IfIndex port) const {
     const auto index = static_cast<std::uint32_t>(port.value);
-    if (port && bpf_map_update_elem(loaded_->there.get(), &slot, &index, BPF_ANY) == 0) return true;
-    static_cast<void>(bpf_map_delete_elem(loaded_->there.get(), &slot));
-    return false;
-}
-
-/// Runs the program on the port's device, so that it sees where the kernel keeps it. note_device() comes
-/// before: if the device goes meanwhile, and another one gets its index, the program has seen that one, and
-/// does not use it.
-void ForwardPrograms::learn_device(IfIndex port) const {
+    if (!port || bpf_map_update_elem(loaded_->there.get(), &slot, &index, BPF_ANY) < 0) {
+        if (port && errno != EINVAL) return fail_errno(errno, "cannot write a BPF map"); // EINVAL: it is gone
+        if (bpf_map_delete_elem(loaded_->there.get(), &slot) < 0 && errno != ENOENT)
+            return fail_errno(errno, "cannot delete an entry of a BPF map");
+        return {};
+    }
     std::array<std::byte, 64> packet{}; // not sent
     __sk_buff context{};
     context.ifindex = port.value;
@@ -292,7 +290,8 @@ void ForwardPrograms::learn_device(IfIndex port) const {
     run.data_size_in = packet.size();
     run.ctx_in = &context;
     run.ctx_size_in = sizeof context;
-    static_cast<void>(bpf_prog_test_run_opts(loaded_->learn_device.get(), &run));
+    if (bpf_prog_test_run_opts(loaded_->learn_device.get(), &run) == 0 || !is_passing({errno, ""})) return {};
+    return fail_errno(errno, "cannot learn where the kernel keeps a device");
 }
 
 Result<> ForwardPrograms::write_team(const Tables& tables) {

@@ -72,8 +72,7 @@ private:
     Result<> write_live(const LiveSlots& slots);
     Result<> write_team(const Tables& tables);
     Result<> write_devices(const Tables& now, const Tables& next, bool all);
-    bool note_device(std::uint32_t slot, IfIndex port) const;
-    void learn_device(IfIndex port) const;
+    Result<> learn_device(std::uint32_t slot, IfIndex port) const;
     Result<> write_drains(const Tables& now, const Tables& next, bool all);
     Result<> write_cpu_slots(const Tables& now, const Tables& next, bool all);
     Result<> write_buckets(const Tables& now, const Tables& next, bool all);

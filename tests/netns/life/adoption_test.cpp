@@ -144,8 +144,8 @@ bool asks_ethtool(const std::string& step) {
 /// No RTM_SETLINK (19), no address or route, no ethtool setting, no file of /proc or /sys. Not even the
 /// journal, which has what it should.
 bool may_be_of_an_adoption(const std::string& step) {
-    return step == "bpf 2" ||                // fills the maps of its own programs
-           step == "bpf 3" ||                // the same: a slot without a port
+    return step.starts_with("bpf 2 ") ||     // fills the maps of its own programs
+           step.starts_with("bpf 3 ") ||     // the same: a slot without a port
            step == "netlink 0 message 44" || // replaces a filter
            step == "bpf 28" ||               // the iterator that reads the programs' names
            step.starts_with("bpf 8") ||      // tcx, netkit: attaches a program

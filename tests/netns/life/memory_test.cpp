@@ -75,6 +75,24 @@ TEST_F(NoMemory, of_the_kernel_is_waited_for) {
     expect_a_whole_team_and_all_put_back();
 }
 
+/// The programs use no slot without a device: an entry that is refused is not a device that is gone.
+TEST_F(NoMemory, of_the_kernel_for_a_device_is_waited_for) {
+    WatchedCalls calls;
+    ASSERT_TRUE(team.try_to_start(calls));
+    bring_up(wires, team);
+    constexpr const char* entry = "bpf 2 teamo_there";
+    const auto entries = [&] { return std::ranges::count(calls.steps(), entry); };
+    calls.refuse_steps(entry, ENOMEM);
+    const auto before_it = entries();
+    wires.add_cable(3);
+    EXPECT_TRUE(eventually("it is refused, and tried again", [&] { return entries() > before_it + 1; }));
+    calls.refuse_steps("", 0);
+    wires.pull(1);
+    wires.pull(2);
+    EXPECT_TRUE(team.await_item("ports.eth3.datapath.transmits", "true"));
+    EXPECT_TRUE(eventually("packets pass by eth3", [&] { return passes(); }));
+}
+
 /// What it has and a little more, so that each time another allocation fails. The daemon ends; packets pass,
 /// and the next daemon continues.
 TEST_F(NoMemory, of_the_daemon_loses_nothing) {

@@ -3,6 +3,7 @@
 
 #include "support/daemon/process.h"
 
+#include <bpf/bpf.h>
 #include <fcntl.h>
 #include <linux/bpf.h>
 #include <linux/filter.h>
@@ -130,6 +131,17 @@ std::optional<std::string> netlink_step(int handle, pid_t process, std::uint64_t
                        command ? fmt::format(" command {}", command->cmd) : "");
 }
 
+/// The name of the map of a bpf(2) that has its descriptor first; "" if it cannot be read.
+std::string map_of(const seccomp_notif& call, int handle) {
+    const auto descriptor = peek<std::uint32_t>(static_cast<pid_t>(call.pid), call.data.args[1]);
+    if (!descriptor) return {};
+    const UniqueFd map(static_cast<int>(::syscall(SYS_pidfd_getfd, handle, *descriptor, 0)));
+    bpf_map_info info{};
+    std::uint32_t size = sizeof info;
+    return map && bpf_obj_get_info_by_fd(map.get(), &info, &size) == 0 ? static_cast<const char*>(info.name)
+                                                                       : "";
+}
+
 /// The address of the message of a sendmsg(2).
 std::optional<std::uint64_t> first_part(const seccomp_notif& call) {
     const auto process = static_cast<pid_t>(call.pid);
@@ -179,8 +191,10 @@ std::optional<std::string> step_of(const seccomp_notif& call, int handle) {
         return part ? netlink_step(handle, process, arguments[0], *part) : std::nullopt;
     }
     case SYS_bpf:
-        for (const int command :
-             {BPF_MAP_UPDATE_ELEM, BPF_MAP_DELETE_ELEM, BPF_PROG_ATTACH, BPF_PROG_DETACH, BPF_LINK_CREATE})
+        for (const int command : {BPF_MAP_UPDATE_ELEM, BPF_MAP_DELETE_ELEM})
+            if (arguments[0] == static_cast<std::uint64_t>(command))
+                return fmt::format("bpf {} {}", command, map_of(call, handle));
+        for (const int command : {BPF_PROG_ATTACH, BPF_PROG_DETACH, BPF_LINK_CREATE})
             if (arguments[0] == static_cast<std::uint64_t>(command)) return fmt::format("bpf {}", command);
         return std::nullopt;
     case SYS_write:
@@ -306,14 +320,16 @@ void WatchedCalls::answer() {
     }
     if (const auto step = step_of(call, handle_.get())) {
         const auto number = ++count_;
+        bool kills = false;
         std::optional<int> refusal;
         {
             const std::scoped_lock lock(mutex_);
             steps_.push_back(*step);
-            if (number == killed_at_ || number == refused_at_) what_ = *step;
+            kills = number == killed_at_;
+            if (kills || number == refused_at_) what_ = *step;
             if (number == refused_at_ || *step == refused_step_) refusal = refusal_;
         }
-        if (number == killed_at_) {
+        if (kills) {
             ::kill(process_, SIGKILL);
             return;
         }

@@ -31,8 +31,11 @@ public:
     // Before the program starts:
     /// Sends SIGKILL before this step.
     void kill_before(unsigned step) { killed_at_ = step; }
-    /// No kill any more. Also while the program runs.
-    void spare() { killed_at_ = 0; }
+    /// No kill any more; what() tells if there was one. Also while the program runs.
+    void spare() {
+        const std::scoped_lock lock(mutex_);
+        killed_at_ = 0;
+    }
     /// Refuses this step once. Also while the program runs.
     void refuse(unsigned step, int error) {
         refusal_ = error;
