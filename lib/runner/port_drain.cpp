@@ -11,15 +11,31 @@ using namespace std::chrono_literals;
 /// Longer than a card needs for its ring: 4096 frames of 1500 bytes take 50 ms at 1 Gbit/s.
 constexpr auto ring_time = 200ms;
 constexpr auto second = 1s;
-/// Frames of LLDP, spanning tree and LACP, which are of the link: the port may receive so many in a second.
-constexpr std::uint64_t of_the_link = 3;
+
+/// At most.
+std::uint64_t probes_in(Clock::duration time, const Drain::View& seen) {
+    if (seen.probes_per_second == 0) return 0;
+    return 1 +
+           static_cast<std::uint64_t>(seen.probes_per_second * std::chrono::duration<double>(time).count());
+}
 
 } // namespace
 
+/// Frames of LLDP, spanning tree and LACP, and answers to its own probes: the port may receive so many in a
+/// second.
+std::uint64_t Drain::of_the_link(const View& seen) {
+    constexpr std::uint64_t of_protocols = 3;
+    return of_protocols + probes_in(second, seen);
+}
+
 /// Another device or another program may count from zero.
 void Drain::count(const View& seen, Clock::time_point now) {
-    if (!begun_ || seen.sent != sent_ || seen.backlog != 0) still_since_ = now;
-    sent_ = seen.sent;
+    // The programs count no probes; a kernel's driver does.
+    if (!begun_ || seen.sent < sent_ || seen.sent - sent_ > probes_in(now - still_since_, seen) ||
+        seen.backlog != 0) {
+        still_since_ = now;
+        sent_ = seen.sent;
+    }
     if (!begun_ || seen.received < received_) {
         received_ = seen.received;
         counted_from_ = now;
@@ -28,7 +44,7 @@ void Drain::count(const View& seen, Clock::time_point now) {
     if (now - counted_from_ < second) return;
     const auto passed = std::chrono::duration<double>(now - counted_from_).count();
     rate_ = static_cast<std::uint64_t>(std::llround(static_cast<double>(seen.received - received_) / passed));
-    is_silent_ = rate_ <= of_the_link;
+    is_silent_ = rate_ <= of_the_link(seen);
     received_ = seen.received;
     counted_from_ = now;
 }
@@ -40,7 +56,8 @@ DrainPhase Drain::next(const View& seen, Clock::time_point now) const {
     case DrainPhase::emptying: return now - still_since_ < ring_time ? phase_ : DrainPhase::telling;
     case DrainPhase::telling: return seen.partner_sends ? phase_ : DrainPhase::receiving;
     case DrainPhase::receiving: return is_silent_ || seen.stands_by ? DrainPhase::drained : phase_;
-    case DrainPhase::drained: return rate_ > of_the_link && !seen.stands_by ? DrainPhase::receiving : phase_;
+    case DrainPhase::drained:
+        return rate_ > of_the_link(seen) && !seen.stands_by ? DrainPhase::receiving : phase_;
     case DrainPhase::none: break;
     }
     return phase_;

@@ -21,6 +21,7 @@ public:
         std::uint64_t backlog = 0; ///< bytes in its queue
         std::uint64_t sent = 0, received = 0; ///< frames
         bool partner_sends = false;           ///< lacp: its partner distributes
+        double probes_per_second = 0; ///< of its own link watches: it sends them, and receives answers
         /// A port that stands by in an activebackup team receives what its switch floods, and need not wait
         /// until that ends. Nor need one of a team by source address.
         bool stands_by = false;
@@ -38,12 +39,13 @@ public:
 
 private:
     DrainPhase next(const View& seen, Clock::time_point now) const;
+    static std::uint64_t of_the_link(const View& seen);
     void count(const View& seen, Clock::time_point now);
 
     DrainPhase phase_;
     bool begun_ = false;
-    std::uint64_t sent_ = 0;           ///< as last seen
-    Clock::time_point still_since_{};  ///< it has sent nothing, and its queue is empty
+    std::uint64_t sent_ = 0;           ///< at still_since_
+    Clock::time_point still_since_{};  ///< it has sent nothing but probes, and its queue is empty
     std::uint64_t received_ = 0;       ///< at the begin of the second that is counted
     Clock::time_point counted_from_{}; ///< that begin
     std::uint64_t rate_ = 0;           ///< of the last second

@@ -46,6 +46,14 @@ std::optional<PingState::Timing> timing_of(const LinkWatch& watch) {
                       watch);
 }
 
+double probes_per_second(std::span<const LinkWatch> watches) {
+    double sum = 0;
+    for (const auto& watch : watches)
+        if (const auto timing = timing_of(watch))
+            sum += 1 / std::chrono::duration<double>(timing->interval).count();
+    return sum;
+}
+
 PortWatch::PortWatch(std::vector<LinkWatch> watches, LinkWatchPolicy policy, Start start)
     : watches_(without_loss(std::move(watches))),
       policy_(policy),

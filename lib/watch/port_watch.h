@@ -6,6 +6,7 @@
 #include "model/status.h"
 #include "watch/watch_states.h"
 
+#include <span>
 #include <vector>
 
 namespace teamo {
@@ -71,5 +72,7 @@ private:
 
 /// The ping watch's schedule; none: it is another watch.
 std::optional<PingState::Timing> timing_of(const LinkWatch& watch);
+/// Of all of them that send probes.
+double probes_per_second(std::span<const LinkWatch> watches);
 
 } // namespace teamo

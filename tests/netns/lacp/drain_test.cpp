@@ -298,6 +298,21 @@ TEST_F(Drain, of_a_configured_port) {
     EXPECT_TRUE(team.await_item("ports.eth2.drain.phase", "drained")) << "the configuration says it anew";
 }
 
+/// The switch answers by the port that has asked.
+TEST(DrainedPort, does_not_wait_for_its_own_probes) {
+    const Cabling wires(2, FarSide::lag_switch);
+    const TeamUnderTest team(team_config(
+        by_flow, ports_object(2),
+        fmt::format(R"("link_watch": {{"name": "arp_ping", "interval": 100, "target_host": "{}"}}, )",
+                    client_v4)));
+    bring_up(wires, team);
+    const auto asked = team.teamoctl({"port", "drain", "eth2"}, {"--timeout=8"});
+    EXPECT_EQ(0, asked.status) << asked.err << drain_of(team, "eth2", "received_per_second");
+    EXPECT_EQ("true", team.item("ports.eth2.link.up"));
+    EXPECT_EQ(0, team.teamoctl({"port", "undrain", "eth2"}).status);
+    EXPECT_TRUE(team.await_item("ports.eth2.datapath.transmits", "true"));
+}
+
 TEST(DrainedActivePort, hands_over_without_loss) {
     const Cabling wires(2, FarSide::learning_switch);
     TeamUnderTest team(ranked_activebackup(2));

@@ -61,6 +61,16 @@ TEST_F(DrainedPort, of_a_static_team_is_drained_when_nothing_comes) {
     EXPECT_EQ(receiving, after(2s)) << "the other end has begun again";
 }
 
+/// A switch answers by the port that has asked; the counters of a driver have the probes too.
+TEST_F(DrainedPort, does_not_wait_for_its_own_probes) {
+    seen_ = {.carries = false, .probes_per_second = 20};
+    for (int probe = 0; probe < 60; ++probe, ++seen_.sent, ++seen_.received)
+        after(50ms);
+    EXPECT_EQ(drained, drain_.phase());
+    is_static_ = true;
+    EXPECT_EQ(receiving, after(2s)) << "the other end has begun again";
+}
+
 TEST_F(DrainedPort, may_hear_of_its_own_link) {
     seen_ = {.carries = false};
     EXPECT_EQ(drained, after(2s));

@@ -73,6 +73,7 @@ std::vector<Drains::Port> PortSet::drain_ports(const Tables& tables, const lacp:
                         .view = {.carries = (by_bucket ? any_bucket : transmits) &&
                                             !(noted_drain(port).forced && is_alone(port)),
                                  .partner_sends = lacp != nullptr && lacp->partner_sends(port.index),
+                                 .probes_per_second = probes_per_second(port.config.link_watches),
                                  .stands_by = context_.is_activebackup() ||
                                               kind_of(tables.hash_fields) == HashKind::by_source}});
     }
