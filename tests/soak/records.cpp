@@ -66,6 +66,13 @@ std::string wrong_journal(const World& world, const Model& model) {
     return {};
 }
 
+bool is_removed_by_hand(const std::string& port) {
+    const auto journal = parsed(content_of(journal_file));
+    const auto* list = journal ? find(*journal, "/removed_by_hand") : nullptr;
+    return list != nullptr && list->IsArray() &&
+           std::ranges::any_of(list->GetArray(), [&](const auto& name) { return name.GetString() == port; });
+}
+
 std::string wrong_files() {
     for (const auto* folder : {"/run/teamd", "/run/teamd-offload"})
         for (const auto& file : std::filesystem::directory_iterator(folder))

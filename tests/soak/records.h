@@ -17,6 +17,8 @@ std::string settings_text(const std::string& address, unsigned mtu, bool up, boo
 /// The journal has each port, what it was like before it was one, and its slot, which is that of its mark.
 std::string wrong_journal(const World& world, const Model& model);
 std::string wrong_files();
+/// By the journal.
+bool is_removed_by_hand(const std::string& port);
 
 /// A pair that has the team's mark is complete: also after a kill, before the next daemon starts. Whether its
 /// inner end has IPv6 is not looked at if `may_have_ipv6`.

@@ -234,8 +234,8 @@ void World::insist(const std::vector<std::string>& words, const std::function<bo
 
 void World::set_member(const std::string& port, bool wanted) {
     insist({"port", wanted ? "add" : "remove", port}, [&] {
-        const bool is = !team_.item(fmt::format("ports.{}.link.up", port)).empty();
-        return is == wanted && !team_.item("setup.pid").empty(); // a daemon that is gone has no port either
+        // One that has not joined yet is no port either, and would join.
+        return wanted ? !team_.item(fmt::format("ports.{}.link.up", port)).empty() : is_removed_by_hand(port);
     });
 }
 
