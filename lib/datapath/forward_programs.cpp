@@ -218,10 +218,13 @@ Result<ForwardPrograms> ForwardPrograms::load_now(const Kind& kind) {
         // What names a slave reads bonding's memory as well.
         if (kind.exit == TEAMO_EXIT_STEER && reading == TEAMO_LINKS_UNSEEN) break;
         used = reading;
-        done = load_programs("the BPF datapath", [&] {
-            return load_forward(skeleton, kind.exit, kind.hash, kind.bonding, reading);
-        });
-        if (done) break;
+        int tries = 0;
+        do // what the kernel has no memory for is not what it refuses
+            done = load_programs("the BPF datapath", [&] {
+                return load_forward(skeleton, kind.exit, kind.hash, kind.bonding, reading);
+            });
+        while (!done && may_load_later(done.error()) && ++tries < 3);
+        if (done || may_load_later(done.error())) break;
     }
     if (!done) return tl::unexpected(std::move(done.error()));
     auto loaded = std::make_unique<Loaded>(*skeleton, kind.exit, used);

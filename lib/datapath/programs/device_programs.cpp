@@ -53,14 +53,14 @@ Result<HookView> DevicePrograms::read(Key key) {
     const auto [device, hook] = key;
     HookView view;
     // Without names an earlier daemon's programs cannot be told from those of others.
-    auto list = hook == Hook::netkit || names_.are_known()
+    auto list = hook == Hook::netkit || TEAMO_TRY(names_.are_known())
                     ? read_device_programs(device, device_hook(hook))
                     : Result<AttachedPrograms>(fail_errno(EINVAL, "the names of BPF programs are not known"));
     if (!list && (list.error().number != EINVAL || hook == Hook::netkit)) return tl::unexpected(list.error());
     if (list) {
         view.by_device = true;
         for (const auto id : list->ids)
-            view.programs.push_back({.id = id, .name = names_.of(id)});
+            view.programs.push_back({.id = id, .name = TEAMO_TRY(names_.of(id))});
     }
     if (hook != Hook::netkit) view.filters = TEAMO_TRY(read_filters(socket_, device, tc_hook(hook)));
     return view;

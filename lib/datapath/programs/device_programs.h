@@ -21,10 +21,10 @@ namespace teamo {
 class ProgramNames {
 public:
     /// False if the kernel does not tell names: it has no iterator over programs (bpf/names.bpf.c). The first
-    /// call loads it, which takes some 35 ms.
-    bool are_known();
-    /// Empty: the program has no name, or is gone.
-    std::string of(ProgramId id);
+    /// call loads it, which takes some 35 ms. An error passes.
+    Result<bool> are_known();
+    /// Empty: the program has no name, or is gone. An error passes.
+    Result<std::string> of(ProgramId id);
 
 private:
     std::optional<UniqueFd> link_; ///< of the iterator; -1: the kernel refuses it

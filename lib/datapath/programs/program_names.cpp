@@ -22,19 +22,24 @@ Result<UniqueFd> open_iterator() {
 
 } // namespace
 
-bool ProgramNames::are_known() {
-    if (!link_) link_ = open_iterator().value_or(UniqueFd());
+Result<bool> ProgramNames::are_known() {
+    if (!link_) {
+        auto opened = open_iterator();
+        if (!opened && may_load_later(opened.error())) return tl::unexpected(std::move(opened.error()));
+        link_ = opened ? std::move(*opened) : UniqueFd();
+    }
     return static_cast<bool>(*link_);
 }
 
-std::string ProgramNames::of(ProgramId id) {
-    if (!names_.contains(id) && are_known())
-        if (const auto records = read_records<teamo_program_name>(*link_, "programs")) {
-            names_.clear();
-            for (const auto& record : *records)
-                names_.insert_or_assign(ProgramId{record.id},
-                                        std::string(record.name, ::strnlen(record.name, sizeof record.name)));
-        }
+Result<std::string> ProgramNames::of(ProgramId id) {
+    if (!names_.contains(id) && TEAMO_TRY(are_known())) {
+        const auto records = read_records<teamo_program_name>(*link_, "programs");
+        if (!records && may_load_later(records.error())) return tl::unexpected(records.error());
+        names_.clear();
+        for (const auto& record : records.value_or(std::vector<teamo_program_name>()))
+            names_.insert_or_assign(ProgramId{record.id},
+                                    std::string(record.name, ::strnlen(record.name, sizeof record.name)));
+    }
     return names_[id]; // one that is gone is not looked for again
 }
 

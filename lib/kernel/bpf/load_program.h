@@ -4,6 +4,7 @@
 #include "base/handle.h"
 #include "base/result.h"
 
+#include <cerrno>
 #include <cstddef>
 #include <cstring>
 #include <functional>
@@ -18,6 +19,9 @@ namespace teamo {
 /// meanwhile (ksoftirqd has a normal one). The error says why, in the words of the verifier or of libbpf.
 /// `what`: "the BPF datapath".
 Result<> load_programs(std::string_view what, const std::function<int()>& load);
+
+/// Whether the kernel may accept the same program in a moment. ENOSPC lasts: the verifier's log was longer.
+inline bool may_load_later(const Error& error) { return is_passing(error) && error.number != ENOSPC; }
 
 /// What libbpf says of programs that do not load, with the verifier's log, goes to `listener` too, line by
 /// line. Also from other threads, while load_programs() waits for them. nullptr: to nobody, as at first.

@@ -9,9 +9,11 @@
 #include "netns/life/operators.h"
 #include "support/daemon/address_space.h"
 #include "support/daemon/watched_calls.h"
+#include "support/net/programs.h"
 #include "support/traffic/traffic.h"
 
 #include <gmock/gmock.h>
+#include <linux/bpf.h>
 #include <sys/resource.h>
 
 namespace teamo::test {
@@ -91,6 +93,27 @@ TEST_F(NoMemory, of_the_kernel_for_a_device_is_waited_for) {
     wires.pull(2);
     EXPECT_TRUE(team.await_item("ports.eth3.datapath.transmits", "true"));
     EXPECT_TRUE(eventually("packets pass by eth3", [&] { return passes(); }));
+}
+
+/// Without names a program of an earlier daemon looks like that of another one: it would stay in front, with
+/// tables that nobody writes any more.
+TEST_F(NoMemory, of_the_kernel_for_names_leaves_no_program_of_an_earlier_daemon) {
+    team.start();
+    bring_up(wires, team);
+    constexpr const char* inner = "tmo0";
+    if (!exists(wires.host(), inner)) GTEST_SKIP() << "only the BPF datapath has its program there";
+    team.kill();
+    WatchedCalls calls;
+    calls.refuse_steps(fmt::format("bpf {}", static_cast<int>(BPF_LINK_CREATE)), ENOMEM);
+    const bool ready = team.try_to_start(calls);
+    calls.refuse_steps("", 0);
+    if (!ready) team.start(); // as the unit does
+    EXPECT_TRUE(team.await_link("eth1"));
+    EXPECT_TRUE(eventually("one program", [&] {
+        const auto programs = our_programs(wires.host(), inner);
+        return std::ranges::count(programs, '\n') == 1;
+    })) << our_programs(wires.host(), inner);
+    EXPECT_TRUE(passes());
 }
 
 /// What it has and a little more, so that each time another allocation fails. The daemon ends; packets pass,
