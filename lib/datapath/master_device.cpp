@@ -60,6 +60,7 @@ Result<> enslave(LinkControl& links, IfIndex port, IfIndex team) {
 
 Result<> release_slave(LinkControl& links, IfIndex port, IfIndex team) {
     const auto link = links.read(port);
+    if (!link && link.error().number != ENODEV) return tl::unexpected(link.error());
     if (!link || !team || link->master != team) return {};
     return links.set_master(port, {});
 }

@@ -103,7 +103,11 @@ Result<std::optional<TeamDevice>> SteeredBond::find_device(const Links& links, c
 Result<> SteeredBond::attach_team(const TeamDevice& device, const Tables& tables) {
     if (own_) TEAMO_TRY(claim_bond(links_, device.team, *own_));
     bond_ = device.team;
-    is_clean_ = false;
+    // Also after another datapath was tried in this one's place.
+    attached_ = is_clean_ = false;
+    for (auto& [duty, slaves] : on_slaves_)
+        for (auto& [port, is_there] : slaves)
+            is_there = false;
     TEAMO_TRY(steer(how_));
     return apply(tables);
 }

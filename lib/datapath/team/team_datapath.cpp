@@ -306,8 +306,9 @@ std::optional<int> TeamDatapath::event_fd() const {
 }
 
 Result<> TeamDatapath::take_events() {
-    if (TEAMO_TRY(driver_->take_events())) applied_.reset();
-    return {};
+    const auto any = driver_->take_events();
+    if (!any || *any) applied_.reset();
+    return any ? Result<>() : tl::unexpected(any.error());
 }
 
 } // namespace teamo

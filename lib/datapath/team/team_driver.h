@@ -54,6 +54,7 @@ private:
         void operator()(team_handle* handle) const noexcept;
     };
     std::unique_ptr<team_handle, Free> handle_;
+    bool stale_ = false; ///< events were lost, and the options could not be read since
 };
 
 } // namespace teamo

@@ -159,7 +159,10 @@ void IrqBalance::step_exchange() {
 }
 
 void IrqBalance::read_list(const IrqBalanceSetup& setup) {
-    auto asked = parse_bans_asked(read_file(record_path()).value_or(""));
+    const auto text = read_file(record_path());
+    if (!text && text.error().number != ENOENT)
+        return failed(text.error()); // without it no ban is known as ours
+    auto asked = parse_bans_asked(text.value_or(""));
     const bool by_this = asked && asked->pid == socket_.pid; // a new irqbalance has none of our bans
     record_ = by_this ? std::move(*asked) : BansAsked{socket_.pid, setup.banned, {}};
     const auto bans = bans_wanted(setup.banned, record_, team_, requested_);

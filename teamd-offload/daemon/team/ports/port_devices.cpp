@@ -128,14 +128,10 @@ Result<> PortDevices::prepare_address(const Link& first) {
     return {};
 }
 
-void PortDevices::note_addresses(const Link& link, PortBefore& port, bool warns) {
-    const auto addresses = read_addresses(context_.shared.requests, link.index);
-    if (!addresses) {
-        context_.log(Level::warning, fmt::format("port {}: {}", link.name, addresses.error().text));
-        return;
-    }
+Result<> PortDevices::note_addresses(const Link& link, PortBefore& port, bool warns) {
+    const auto addresses = TEAMO_TRY(read_addresses(context_.shared.requests, link.index));
     std::string own;
-    for (const auto& address : *addresses) {
+    for (const auto& address : addresses) {
         // The kernel makes link-local ones itself, now and afterwards.
         if (address.ip.is_link_local()) continue;
         own += fmt::format("{}{}", own.empty() ? "" : ", ", text_of(address.ip));
@@ -151,6 +147,7 @@ void PortDevices::note_addresses(const Link& link, PortBefore& port, bool warns)
             fmt::format("port {}: has addresses of its own ({}), which do not work while it is a port; give "
                         "them to {}",
                         link.name, own, context_.name()));
+    return {};
 }
 
 bool PortDevices::keeps_address(const PortBefore& before, bool team_goes_on) const {

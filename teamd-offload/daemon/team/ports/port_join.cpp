@@ -34,8 +34,11 @@ Result<> PortSet::join(IfIndex port) {
     if (context_.team() == nullptr) return fail(ENODEV, "the team's device is gone");
     const bool is_guest = context_.datapath->is_guest();
     if (!is_guest) TEAMO_TRY(may_join(context_.links(), link, context_.name(), refusals_.takes()));
-    if (journal.port(port) == nullptr && !context_.datapath->kernel_manages_ports())
-        if (const auto unicast = read_unicast_list(port)) TEAMO_TRY(has_no_user_elsewhere(link, *unicast));
+    if (journal.port(port) == nullptr && !context_.datapath->kernel_manages_ports()) {
+        const auto unicast = read_unicast_list(port);
+        if (!unicast && is_passing(unicast.error())) return tl::unexpected(unicast.error());
+        if (unicast) TEAMO_TRY(has_no_user_elsewhere(link, *unicast));
+    }
     if (const auto* known = journal.port(port); known != nullptr && known->state == PortState::leaving) {
         TEAMO_TRY(finish_leaving(port));
         return join(port);
@@ -46,7 +49,7 @@ Result<> PortSet::join(IfIndex port) {
         const auto slot = TEAMO_TRY(entries_.slot_for(link));
         auto before = entries_.begin(link, slot);
         if (!is_guest) // warns not with each try
-            devices_.note_addresses(link, before, /*warns=*/!refusals_.has(key_of(link)));
+            TEAMO_TRY(devices_.note_addresses(link, before, /*warns=*/!refusals_.has(key_of(link))));
         journal.edit().ports.push_back(std::move(before));
     }
     auto* was = journal.port(port);
