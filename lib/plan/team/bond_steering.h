@@ -55,6 +55,10 @@ public:
     std::optional<BondPolicy> to_write(bool attached) const;
     /// After it was written.
     void note_written(BondPolicy policy);
+    /// Its owner has written this policy in the moment before ours was, unseen: it is what must come back.
+    void note_overwritten(BondPolicy policy) {
+        if (former_) former_ = policy;
+    }
     std::optional<Clock::time_point> deadline() const { return deadline_; }
 
     /// Why it is not steered; `nothing`: it is, or will be when the policy is written.

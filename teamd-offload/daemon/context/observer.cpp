@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "daemon/context/observer.h"
 
+#include "plan/team/bond_steering.h"
+
 #include <fmt/ranges.h>
 
 #include <linux/if.h>
@@ -59,7 +61,14 @@ void Observer::wait() {
 
 void Observer::note(const Link& link) {
     if (log_.traces()) log_(Level::debug, "event: " + describe(link));
+    if (link.bond_policy && *link.bond_policy != steering_policy)
+        policies_of_others_[link.index] = *link.bond_policy;
     count();
+}
+
+std::optional<BondPolicy> Observer::policy_of_others(IfIndex bond) const {
+    const auto found = policies_of_others_.find(bond);
+    return found == policies_of_others_.end() ? std::nullopt : std::optional(found->second);
 }
 
 void Observer::note_ipv6(const Link& link) {
@@ -71,6 +80,7 @@ void Observer::note_ipv6(const Link& link) {
 void Observer::note_removed(const Link& link) {
     if (log_.traces()) log_(Level::debug, fmt::format("event: {} is gone", link.name));
     removed_.insert(link.index);
+    policies_of_others_.erase(link.index);
     count();
 }
 

@@ -8,7 +8,9 @@
 #include "daemon/context/log.h"
 
 #include <functional>
+#include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -60,6 +62,9 @@ public:
     bool take_gap() { return std::exchange(gap_, false); }
     /// The number of events read so far that concern it.
     std::uint64_t events_taken() const { return events_taken_; }
+    /// The last xmit_hash_policy of this bond that is not the one of this program: the links show only what
+    /// came last.
+    std::optional<BondPolicy> policy_of_others(IfIndex bond) const;
     /// Records a change that this process has just made, before its event arrives. False: no such device.
     bool edit(IfIndex index, const std::function<void(Link&)>& change) { return table_.edit(index, change); }
 
@@ -84,6 +89,7 @@ private:
     bool listens_ = false;
     bool waits_ = false; ///< to be told
     std::set<IfIndex> removed_;
+    std::map<IfIndex, BondPolicy> policies_of_others_;
     bool gap_ = false;
     std::uint64_t events_taken_ = 0;
     std::uint64_t told_ = 0; ///< events_taken_ when the team had last seen all

@@ -166,6 +166,8 @@ void BondFollower::observe() {
     // An event from before our own change must not look like another program's.
     if (steering_.former() && context_.team()->bond_policy != steering_policy)
         if (!context_.observer->read_now(context_.device.team)) return;
+    if (const auto other = context_.observer->policy_of_others(context_.device.team))
+        steering_.note_overwritten(*other);
     steering_.step(view(*context_.team()), Clock::now());
     take_over();
     if (context_.team() == nullptr) return;
@@ -215,7 +217,9 @@ void BondFollower::settle_policy() {
 bool BondFollower::write(BondPolicy policy) {
     const auto done = context_.control.set_bond_policy(context_.device.team, policy);
     failure_(context_.log, Level::warning, fmt::format("xmit_hash_policy {}: ", name_of(policy)), done);
-    if (!done) {
+    // If the kernel could not answer, it may have set it.
+    const auto seen = done ? Result<Link>(Link()) : context_.observer->read_now(context_.device.team);
+    if (!done && !(seen && seen->bond_policy == policy)) {
         if (!patience_) patience_ = is_passing(done.error()) ? Patience() : Patience::lasting();
         patience_->refused(Clock::now());
         return false;

@@ -38,6 +38,14 @@ TEST(BondSteering, sets_the_policy_when_the_program_is_there_and_puts_it_back) {
     EXPECT_EQ(BondPolicy::layer23, steering.former());
 }
 
+TEST(BondSteering, puts_back_what_its_owner_wrote_in_the_moment_before) {
+    auto steering = steered();
+    steering.note_overwritten(BondPolicy::vlan_srcmac);
+    steering.step(bond(steering_policy), begun);
+    EXPECT_EQ(Unsteered::policy, steering.reason());
+    EXPECT_EQ(BondPolicy::vlan_srcmac, steering.to_write(true));
+}
+
 TEST(BondSteering, by_source_needs_balance_xor) {
     auto by_source = bond(BondPolicy::vlan_srcmac);
     by_source.mode = bond_mode_xor;
