@@ -224,7 +224,7 @@ Result<ForwardPrograms> ForwardPrograms::load_now(const Kind& kind) {
                 return load_forward(skeleton, kind.exit, kind.hash, kind.bonding, reading);
             });
         while (!done && may_load_later(done.error()) && ++tries < 3);
-        if (done || may_load_later(done.error())) break;
+        if (done) break;
     }
     if (!done) return tl::unexpected(std::move(done.error()));
     auto loaded = std::make_unique<Loaded>(*skeleton, kind.exit, used);
@@ -249,9 +249,9 @@ Result<> ForwardPrograms::write_live(const LiveSlots& slots) {
 }
 
 /// The tables decide alone about a device that cannot be learned.
-Result<> ForwardPrograms::write_devices(const Tables& now, const Tables& next, bool all) {
+Result<> ForwardPrograms::write_devices(const Tables& now, const Tables& next, bool all, Failures& refused) {
     if (loaded_->reading == TEAMO_LINKS_UNSEEN) return {};
-    if (all && loaded_->exit == TEAMO_EXIT_STEER) TEAMO_TRY(learn_device(TEAMO_NO_SLOT, next.team));
+    if (all && loaded_->exit == TEAMO_EXIT_STEER) refused.add(learn_device(TEAMO_NO_SLOT, next.team));
     for (std::uint32_t slot = 1; slot < next.ports.size(); ++slot) {
         const auto mask = bit(Slot{static_cast<std::uint8_t>(slot)});
         const bool learns = all || now.ports[slot] != next.ports[slot];
@@ -261,7 +261,7 @@ Result<> ForwardPrograms::write_devices(const Tables& now, const Tables& next, b
         teamo_device device{};
         if (learns) {
             TEAMO_TRY(write(loaded_->devices, slot, &device));
-            TEAMO_TRY(learn_device(slot, next.ports[slot]));
+            refused.add(learn_device(slot, next.ports[slot]));
         }
         if (!next.ports[slot]) continue;
         if (bpf_map_lookup_elem(loaded_->devices.get(), &slot, &device) < 0)
@@ -414,12 +414,13 @@ Result<> ForwardPrograms::apply(const Tables& tables) {
     applied_.reset(); // unknown until everything is written; after a failure the next call writes all
 
     const bool all = now == Tables{};
+    Failures refused; // devices that the programs do not use until the next call
     const auto write_one = [&](TableWrite what) -> Result<> {
         switch (what) {
         case TableWrite::stop: return write_live(staying_live(now, tables));
         case TableWrite::drains: return write_drains(now, tables, all);
         case TableWrite::team: return write_team(tables);
-        case TableWrite::devices: return write_devices(now, tables, all);
+        case TableWrite::devices: return write_devices(now, tables, all, refused);
         case TableWrite::cpu_slots: return write_cpu_slots(now, tables, all);
         case TableWrite::buckets: return write_buckets(now, tables, all);
         case TableWrite::start: return write_live(live_slots(tables));
@@ -428,6 +429,7 @@ Result<> ForwardPrograms::apply(const Tables& tables) {
     };
     for (const auto what : write_order(now, tables))
         TEAMO_TRY(write_one(what));
+    TEAMO_TRY(refused.result());
     applied_ = tables;
     return {};
 }

@@ -71,7 +71,7 @@ private:
     static Ahead& ahead();
     Result<> write_live(const LiveSlots& slots);
     Result<> write_team(const Tables& tables);
-    Result<> write_devices(const Tables& now, const Tables& next, bool all);
+    Result<> write_devices(const Tables& now, const Tables& next, bool all, Failures& refused);
     Result<> learn_device(std::uint32_t slot, IfIndex port) const;
     Result<> write_drains(const Tables& now, const Tables& next, bool all);
     Result<> write_cpu_slots(const Tables& now, const Tables& next, bool all);

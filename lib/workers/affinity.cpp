@@ -117,8 +117,11 @@ Result<> for_all_threads(const Target& target, std::chrono::milliseconds patienc
     const auto start = Clock::now();
     for (int pass = 0, quiet = 0; pass < least_passes || Clock::now() - start < patience; ++pass) {
         if (!target.is_alive()) return fail(ESRCH, fmt::format("process {} is gone", target.pid));
+        const auto threads = sysfs::numbers_in(fmt::format("/proc/{}/task", target.pid));
+        if (threads.empty() && target.is_alive())
+            return fail(EAGAIN, fmt::format("the threads of process {} cannot be read", target.pid));
         bool did = false;
-        for (const auto thread : sysfs::numbers_in(fmt::format("/proc/{}/task", target.pid))) {
+        for (const auto thread : threads) {
             auto done = step(static_cast<pid_t>(thread));
             if (!done && done.error().number == ESRCH) continue;
             did = TEAMO_TRY(std::move(done)) || did;

@@ -52,10 +52,10 @@ std::vector<WantedProgram> DevicePrograms::wanted_of(const Place& place) {
 Result<HookView> DevicePrograms::read(Key key) {
     const auto [device, hook] = key;
     HookView view;
+    auto list = read_device_programs(device, device_hook(hook));
     // Without names an earlier daemon's programs cannot be told from those of others.
-    auto list = hook == Hook::netkit || TEAMO_TRY(names_.are_known())
-                    ? read_device_programs(device, device_hook(hook))
-                    : Result<AttachedPrograms>(fail_errno(EINVAL, "the names of BPF programs are not known"));
+    if (list && hook != Hook::netkit && !TEAMO_TRY(names_.are_known()))
+        list = fail_errno(EINVAL, "the names of BPF programs are not known");
     if (!list && (list.error().number != EINVAL || hook == Hook::netkit)) return tl::unexpected(list.error());
     if (list) {
         view.by_device = true;

@@ -255,11 +255,12 @@ Result<> TeamDatapath::apply(const Tables& tables) {
     if (const auto lost = applied_ ? applied_->transmit & ~tables.transmit : 0; lost != 0)
         // At once, before libteam reads the driver's events, which takes a while. Failures are retried below.
         static_cast<void>(set_carrying(tables));
-    TEAMO_TRY(take_events());
-    if (applied_ == tables) return {};
+    const auto taken = take_events(); // a failure does not keep a port that must stop
+    if (taken && applied_ == tables) return {};
     applied_.reset();
     TEAMO_TRY(set_mode(tables.mode));
     TEAMO_TRY(set_carrying(tables));
+    TEAMO_TRY(taken);
     TEAMO_TRY(set_team_options(tables));
     if (tables.mode == TransmitMode::hash)
         TEAMO_TRY(

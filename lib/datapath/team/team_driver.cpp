@@ -104,14 +104,14 @@ Result<bool> TeamDriver::take_events() {
     bool any = stale_;
     // team_check_events() would block if there are no events (libteam 1.31).
     pollfd waiting{.fd = event_fd(), .events = POLLIN, .revents = 0};
-    while (stale_ || ::poll(&waiting, 1, 0) > 0) {
+    while (::poll(&waiting, 1, 0) > 0) {
         any = true;
-        if (!stale_ && team_handle_events(handle_.get()) == 0) continue;
-        stale_ = true;
-        if (const int error = team_refresh(handle_.get()); error < 0)
-            return fail_errno(-error, "cannot read the options of the team driver");
-        stale_ = false;
+        stale_ |= team_handle_events(handle_.get()) != 0;
     }
+    if (!stale_) return any;
+    if (const int error = team_refresh(handle_.get()); error < 0)
+        return fail_errno(-error, "cannot read the options of the team driver");
+    stale_ = false;
     return any;
 }
 

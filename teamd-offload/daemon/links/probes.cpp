@@ -150,10 +150,9 @@ void Probes::listen() {
         for (const auto& [other, sender] : pings_)
             if (ping.socket && sender.watch == ping.watch && ping.addresses.insert(sender.mac).second)
                 if (auto added = ping.socket->add_address(sender.mac); !added) {
-                    ping.refused(context_.log, Level::warning, fmt::format("port {}: ", ping.port),
+                    ping.unheard(context_.log, Level::warning, fmt::format("port {}: ", ping.port),
                                  added.error().text);
-                    if (is_passing(added.error()))
-                        ping.addresses.erase(sender.mac); // again at the next probe
+                    if (is_passing(added.error())) ping.addresses.erase(sender.mac); // tried again
                 }
 }
 

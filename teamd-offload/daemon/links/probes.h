@@ -50,7 +50,7 @@ private:
         SocketStore::Socket socket{};
         std::set<MacAddress> addresses{}; ///< that the socket receives besides its device's
         std::optional<Io> io{};
-        LogOnce refused{}, unresolved{};
+        LogOnce refused{}, unheard{}, unresolved{};
         std::optional<IpAddress> source{}, target{};
     };
     using Key = std::pair<IfIndex, std::size_t>; ///< the port and the number of its watch

@@ -215,11 +215,13 @@ void BondFollower::settle_policy() {
 }
 
 bool BondFollower::write(BondPolicy policy) {
-    const auto done = context_.control.set_bond_policy(context_.device.team, policy);
+    auto done = context_.control.set_bond_policy(context_.device.team, policy);
+    if (!done) // it may be set, and the kernel could not answer
+        if (const auto now = context_.observer->read_now(context_.device.team);
+            now && now->bond_policy == policy)
+            done = {};
     failure_(context_.log, Level::warning, fmt::format("xmit_hash_policy {}: ", name_of(policy)), done);
-    // If the kernel could not answer, it may have set it.
-    const auto seen = done ? Result<Link>(Link()) : context_.observer->read_now(context_.device.team);
-    if (!done && !(seen && seen->bond_policy == policy)) {
+    if (!done) {
         if (!patience_) patience_ = is_passing(done.error()) ? Patience() : Patience::lasting();
         patience_->refused(Clock::now());
         return false;

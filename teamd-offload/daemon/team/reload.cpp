@@ -85,6 +85,7 @@ Result<> replace_datapath(TeamParts& parts, std::unique_ptr<Datapath> datapath) 
         return to.attach_team(context.device, parts.reconciler.tables());
     };
     if (auto done = attach(*datapath); !done) {
+        static_cast<void>(datapath->steer(Steering::off)); // the first failure is reported
         // What it has set, such as min_links, is as before.
         if (auto back = attach(*context.datapath); !back) context.log(Level::warning, back.error().text);
         return done;

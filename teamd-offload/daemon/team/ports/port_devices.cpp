@@ -128,8 +128,8 @@ Result<> PortDevices::prepare_address(const Link& first) {
     return {};
 }
 
-Result<> PortDevices::note_addresses(const Link& link, PortBefore& port, bool warns) {
-    const auto addresses = TEAMO_TRY(read_addresses(context_.shared.requests, link.index));
+void PortDevices::note_addresses(const Link& link, std::span<const DeviceAddress> addresses, PortBefore& port,
+                                 bool warns) {
     std::string own;
     for (const auto& address : addresses) {
         // The kernel makes link-local ones itself, now and afterwards.
@@ -147,7 +147,6 @@ Result<> PortDevices::note_addresses(const Link& link, PortBefore& port, bool wa
             fmt::format("port {}: has addresses of its own ({}), which do not work while it is a port; give "
                         "them to {}",
                         link.name, own, context_.name()));
-    return {};
 }
 
 bool PortDevices::keeps_address(const PortBefore& before, bool team_goes_on) const {

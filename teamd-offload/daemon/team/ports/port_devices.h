@@ -37,7 +37,8 @@ public:
     Result<> prepare_address(const Link& first);
     /// Called before the device is changed: disable_ipv6 will remove all its IPv6 addresses, static ones too.
     /// `warns`: about addresses that do not work any more.
-    Result<> note_addresses(const Link& link, PortBefore& port, bool warns);
+    void note_addresses(const Link& link, std::span<const DeviceAddress> addresses, PortBefore& port,
+                        bool warns);
     Result<> add_to_team(const Link& link, const PortConfig& config, PortBefore& before);
     /// Makes the marked device a port: IPv6 disabled, the team's MTU and (by policy) address, all multicast,
     /// in the datapath, up.

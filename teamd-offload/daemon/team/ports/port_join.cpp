@@ -47,9 +47,10 @@ Result<> PortSet::join(IfIndex port) {
         TEAMO_TRY(devices_.prepare_address(link));
     if (journal.port(port) == nullptr) {
         const auto slot = TEAMO_TRY(entries_.slot_for(link));
+        std::vector<DeviceAddress> addresses;
+        if (!is_guest) addresses = TEAMO_TRY(read_addresses(context_.shared.requests, link.index));
         auto before = entries_.begin(link, slot);
-        if (!is_guest) // warns not with each try
-            TEAMO_TRY(devices_.note_addresses(link, before, /*warns=*/!refusals_.has(key_of(link))));
+        devices_.note_addresses(link, addresses, before, /*warns=*/!refusals_.has(key_of(link))); // once
         journal.edit().ports.push_back(std::move(before));
     }
     auto* was = journal.port(port);
