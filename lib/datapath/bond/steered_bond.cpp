@@ -46,7 +46,7 @@ Duty egress_duty(Steering how) { return how == Steering::by_backup ? Duty::send_
 /// Of the programs on the ingress of slaves.
 constexpr std::array slave_duties{Duty::hand_in, Duty::sift};
 
-Result<ForwardPrograms> load_programs(bool is_ours, HashKind hash) {
+Result<ForwardPrograms> load_for_bonding(bool is_ours, HashKind hash) {
     auto layout = TEAMO_TRY(bonding_layout());
     layout.names_all = is_ours ? 1 : 0;
     return ForwardPrograms::load(TEAMO_EXIT_STEER, hash, layout);
@@ -63,7 +63,7 @@ Result<std::unique_ptr<SteeredBond>> SteeredBond::open(std::optional<BondSetup> 
     if (!bond->is_steerable()) return bond;
     // Loads the module, whose types are read. Without it the device cannot be made, which says so.
     if (own) static_cast<void>(bond->links_.knows_kind(bond_kind));
-    auto programs = load_programs(own.has_value(), hash);
+    auto programs = load_for_bonding(own.has_value(), hash);
     if (programs)
         bond->programs_.emplace(std::move(*programs));
     else
