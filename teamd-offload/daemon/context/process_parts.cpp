@@ -89,6 +89,10 @@ void ProcessParts::note_queue(IfIndex device) {
     const auto* link = find_link(devices->links(), device);
     if (link != nullptr && queues_->all.without.contains(device))
         without_queue_.insert_or_assign(device, link->name);
+    if (without_queue_.size() > devices->links().size()) // some are gone
+        std::erase_if(without_queue_, [this](const auto& entry) {
+            return find_link(devices->links(), entry.first) == nullptr;
+        });
 }
 
 void ProcessParts::take_hooks() {
