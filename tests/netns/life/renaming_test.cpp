@@ -179,6 +179,8 @@ TEST_F(Renaming, and_moving_the_team_away_is_refused_by_the_next_daemon) {
     if (by_driver(wires) || by_bonding(wires)) GTEST_SKIP() << "the kernel refuses the move";
     team.kill();
     wires.host().ip("link set team0 netns " + elsewhere.path());
+    // The move set it down, which the other end shows a moment later.
+    EXPECT_TRUE(becomes(std::string("DOWN"), [&] { return look(wires.host(), "tmo0").operstate; }));
     const auto before = must(wires.host(), "ip -br link");
     const auto refused = daemon_on(loadbalance(2));
     EXPECT_EQ(1, refused.status);
