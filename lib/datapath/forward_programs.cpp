@@ -248,7 +248,7 @@ Result<> ForwardPrograms::write_live(const LiveSlots& slots) {
     return write(loaded_->live, 0, &live);
 }
 
-/// The tables decide alone about a device that cannot be learned.
+/// The tables decide alone about a device that cannot be learned. `refused`: those that may be in a moment.
 Result<> ForwardPrograms::write_devices(const Tables& now, const Tables& next, bool all, Failures& refused) {
     if (loaded_->reading == TEAMO_LINKS_UNSEEN) return {};
     if (all && loaded_->exit == TEAMO_EXIT_STEER) refused.add(learn_device(TEAMO_NO_SLOT, next.team));

@@ -19,14 +19,14 @@ std::uint64_t probes_in(Clock::duration time, const Drain::View& seen) {
            static_cast<std::uint64_t>(seen.probes_per_second * std::chrono::duration<double>(time).count());
 }
 
-} // namespace
-
 /// Frames of LLDP, spanning tree and LACP, and answers to its own probes: the port may receive so many in a
 /// second.
-std::uint64_t Drain::of_the_link(const View& seen) {
+std::uint64_t of_the_link(const Drain::View& seen) {
     constexpr std::uint64_t of_protocols = 3;
     return of_protocols + probes_in(second, seen);
 }
+
+} // namespace
 
 /// Another device or another program may count from zero.
 void Drain::count(const View& seen, Clock::time_point now) {

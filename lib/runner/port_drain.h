@@ -39,7 +39,6 @@ public:
 
 private:
     DrainPhase next(const View& seen, Clock::time_point now) const;
-    static std::uint64_t of_the_link(const View& seen);
     void count(const View& seen, Clock::time_point now);
 
     DrainPhase phase_;

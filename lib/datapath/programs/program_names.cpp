@@ -34,11 +34,14 @@ Result<bool> ProgramNames::are_known() {
 Result<std::string> ProgramNames::of(ProgramId id) {
     if (!names_.contains(id) && TEAMO_TRY(are_known())) {
         const auto records = read_records<teamo_program_name>(*link_, "programs");
-        if (!records && may_load_later(records.error())) return tl::unexpected(records.error());
-        names_.clear();
-        for (const auto& record : records.value_or(std::vector<teamo_program_name>()))
-            names_.insert_or_assign(ProgramId{record.id},
-                                    std::string(record.name, ::strnlen(record.name, sizeof record.name)));
+        if (records) {
+            names_.clear();
+            for (const auto& record : *records)
+                names_.insert_or_assign(ProgramId{record.id},
+                                        std::string(record.name, ::strnlen(record.name, sizeof record.name)));
+        } else if (is_passing(records.error())) {
+            return tl::unexpected(records.error());
+        }
     }
     return names_[id]; // one that is gone is not looked for again
 }
