@@ -44,7 +44,8 @@ bool is_for_all_bonds(const json::Value& document) {
     return attach != nullptr && *attach == json::Value("*");
 }
 
-ConfigurationRead read(json::Value document, std::string_view device) {
+ConfigurationRead read(json::Value document, std::string_view device,
+                       std::optional<DatapathChoice> datapath) {
     config::Diagnostics diagnostics;
     if (document.object() == nullptr) {
         diagnostics.error({"", document.place()},
@@ -56,6 +57,9 @@ ConfigurationRead read(json::Value document, std::string_view device) {
     if (diagnostics.is_refused()) return {std::nullopt, diagnostics.take()};
 
     auto team = config::make_team(document, device);
+    if (datapath) team.datapath = *datapath;
+    config::check_team(document, team, diagnostics);
+    if (diagnostics.is_refused()) return {std::nullopt, diagnostics.take()};
     auto written_back = with_defaults(std::move(document), team);
     return {Configuration{std::move(team), std::move(written_back)}, diagnostics.take()};
 }
@@ -69,16 +73,18 @@ Result<bool> is_for_all_bonds(std::string_view text, std::string_view file) {
     return fail(EINVAL, text_of(why, file));
 }
 
-ConfigurationRead read_configuration(std::string_view text, std::string_view device, bool attach) {
+ConfigurationRead read_configuration(std::string_view text, std::string_view device, bool attach,
+                                     std::optional<DatapathChoice> datapath) {
     auto document = json::parse(text);
     attach = attach || (document && is_for_all_bonds(*document));
     if (document && attach && document->object() != nullptr) document->set("attach", true);
-    if (document) return read(std::move(*document), device);
+    if (document) return read(std::move(*document), device, datapath);
     return {std::nullopt, {{.place = document.error().place, .pointer = "", .text = document.error().text}}};
 }
 
-ConfigurationRead read_document(json::Value document, std::string_view device) {
-    auto made = read(std::move(document), device);
+ConfigurationRead read_document(json::Value document, std::string_view device,
+                                std::optional<DatapathChoice> datapath) {
+    auto made = read(std::move(document), device, datapath);
     // Parts of the document may come from different texts, so line numbers would mislead.
     for (auto& diagnostic : made.diagnostics)
         diagnostic.place = {};

@@ -55,16 +55,17 @@ struct ConfigurationRead {
 };
 
 /// `device`: teamd's -t. It overrides the document's device and is written back; empty if not given.
-/// `attach`: as if the key were true.
-ConfigurationRead read_configuration(std::string_view text, std::string_view device = {},
-                                     bool attach = false);
+/// `attach`: as if the key were true. `datapath`: that of option --datapath, in the place of the document's.
+ConfigurationRead read_configuration(std::string_view text, std::string_view device = {}, bool attach = false,
+                                     std::optional<DatapathChoice> datapath = {});
 
 /// Whether the key "attach" is "*": for each bond of the machine. read_configuration() takes it as true.
 /// EINVAL: the text is not JSON. `file`: its name in messages.
 Result<bool> is_for_all_bonds(std::string_view text, std::string_view file);
 
 /// The same for a document in memory, for example after a change over the control socket.
-ConfigurationRead read_document(json::Value document, std::string_view device = {});
+ConfigurationRead read_document(json::Value document, std::string_view device = {},
+                                std::optional<DatapathChoice> datapath = {});
 
 /// One port's configuration as `teamdctl port config update` sends it: a JSON object. It does not contain the
 /// team's link watches; read_configuration() adds those.

@@ -204,7 +204,7 @@ constexpr auto table = std::to_array<Key>({
      "LACP key; only ports with the same key are aggregated. With 0 the key follows from the speed, so that "
      "ports of different speeds are not aggregated."},
     {"ports.PORTIFNAME.weight",
-     {.shape = integer, .range = {1, 1000000}, .used_by = hashing, .wrong_shape = refused},
+     {.shape = integer, .range = {1, 1000000}, .used_by = balancing, .wrong_shape = refused},
      "Share of the hash buckets and of the load beside those of the other ports, of which those without a "
      "weight have 1. Default: no port has one; buckets are shared evenly, and load by the speeds."},
     {"ports.PORTIFNAME.drain",

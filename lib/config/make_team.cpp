@@ -108,13 +108,6 @@ RunnerConfig runner_of(const Section& runner) {
     return RoundRobinRunner{};
 }
 
-const std::optional<TxBalancer>* tx_balancer_of(const RunnerConfig& runner) {
-    if (const auto* balance = std::get_if<LoadBalanceRunner>(&runner)) return &balance->tx_balancer;
-    if (const auto* lacp = std::get_if<LacpRunner>(&runner)) return &lacp->tx_balancer;
-    if (const auto* slb = std::get_if<SlbRunner>(&runner)) return &slb->tx_balancer;
-    return nullptr;
-}
-
 BalanceConfig balance_of(const Section& section, const RunnerConfig& runner) {
     BalanceConfig balance{.on = false,
                           .aware = section.boolean("aware"),

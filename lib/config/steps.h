@@ -73,4 +73,8 @@ void check_names(const json::Value& document, std::string_view device, Diagnosti
 /// Converts a document without refused values.
 TeamConfig make_team(const json::Value& document, std::string_view device);
 
+/// Checks what only the whole tells: values that exclude each other, and those that have no effect with the
+/// others. `team`: made from the document.
+void check_team(const json::Value& document, const TeamConfig& team, Diagnostics& diagnostics);
+
 } // namespace teamo::config

@@ -66,8 +66,7 @@ Result<TeamDevice> BpfDatapath::create_device(LinkControl& links, const std::str
     return device;
 }
 
-Result<std::optional<TeamDevice>> BpfDatapath::find_device(const Links& links, const std::string& name,
-                                                           bool /*take_over*/) const {
+Result<std::optional<TeamDevice>> find_pair(const Links& links, const std::string& name) {
     const auto* team = find_team(links, name);
     const auto* inner = find_altname(links, inner_mark(name));
     if (team == nullptr && inner != nullptr)
@@ -92,6 +91,11 @@ Result<std::optional<TeamDevice>> BpfDatapath::find_device(const Links& links, c
                                         "start with -r",
                                         name));
     return std::optional(TeamDevice{.team = team->index, .inner = inner->index, .kind = team->kind});
+}
+
+Result<std::optional<TeamDevice>> BpfDatapath::find_device(const Links& links, const std::string& name,
+                                                           bool /*take_over*/) const {
+    return find_pair(links, name);
 }
 
 Result<> BpfDatapath::attach_team(const TeamDevice& device, const Tables& tables) {

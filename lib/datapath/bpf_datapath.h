@@ -13,6 +13,9 @@
 
 namespace teamo {
 
+/// The pair of that team, as Datapath::find_device(). EEXIST also if the inner end is gone.
+Result<std::optional<TeamDevice>> find_pair(const Links& links, const std::string& name);
+
 class BpfDatapath final : public Datapath {
 public:
     /// `hash`: of the tables. `team`: the team's name.
@@ -26,7 +29,6 @@ public:
     LinkSight link_sight() const override;
     Result<TeamDevice> create_device(LinkControl& links, const std::string& name,
                                      const MacAddress& address) override;
-    /// EEXIST also if the inner end is gone.
     Result<std::optional<TeamDevice>> find_device(const Links& links, const std::string& name,
                                                   bool take_over) const override;
     /// Attaches the transmit program to the device, replacing an older one.

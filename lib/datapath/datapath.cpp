@@ -3,6 +3,7 @@
 
 #include "datapath/bond/steered_bond.h"
 #include "datapath/bpf_datapath.h"
+#include "datapath/master_device.h"
 #include "datapath/team/team_datapath.h"
 
 #include <algorithm>
@@ -33,31 +34,6 @@ Result<DatapathChoice> choose_datapath(DatapathChoice choice, LinkControl& links
     return DatapathChoice::bpf;
 }
 
-bool needs_device_tls(const TeamConfig& config) {
-    const auto required = [](const OffloadContract& contract) {
-        const auto wish = contract.wishes.find(device_tls);
-        return wish != contract.wishes.end() && wish->second == OffloadWish::require;
-    };
-    return required(config.offload) ||
-           std::ranges::any_of(config.ports, [&](const auto& port) { return required(port.second.offload); });
-}
-
-Result<> check_device_tls(DatapathChoice choice, const TeamConfig& config) {
-    if (!needs_device_tls(config)) return {};
-    if (choice == DatapathChoice::team || choice == DatapathChoice::bpf)
-        return fail(ENOTSUP, "/offload/tls-hw-tx-offload: device TLS works only with the datapath bond; set "
-                             "\"datapath\": \"bond\", or set the offload to \"keep\"");
-    if (!std::holds_alternative<LoadBalanceRunner>(config.runner))
-        return fail(ENOTSUP, "/offload/tls-hw-tx-offload: device TLS needs the runner loadbalance");
-    return {};
-}
-
-Result<> check_runner(DatapathChoice choice, const TeamConfig& config) {
-    if (choice != DatapathChoice::team || !std::holds_alternative<SlbRunner>(config.runner)) return {};
-    return fail(ENOTSUP, "/runner/name: the kernel's team driver cannot drop what the switches bring back, "
-                         "which the runner slb needs; set \"datapath\": \"bpf\"");
-}
-
 namespace {
 
 Result<std::unique_ptr<Datapath>> open_bond(const TeamConfig& config, HashKind hash, DevicePrograms& hooks) {
@@ -84,14 +60,13 @@ Result<OpenedDatapath> open_datapath(DatapathChoice choice, LinkControl& links, 
         opened.datapath = TEAMO_TRY(SteeredBond::open({}, hash, hooks));
         return opened;
     }
-    TEAMO_TRY(check_device_tls(choice, config));
     if (needs_device_tls(config)) {
         const BondSetup by_its_own_hash{};
         opened.datapath = TEAMO_TRY(SteeredBond::open(by_its_own_hash, HashKind::by_flow, hooks));
         return opened;
     }
     auto chosen = TEAMO_TRY(choose_datapath(choice, links, existing, config));
-    TEAMO_TRY(check_runner(chosen, config));
+    TEAMO_TRY(within("/runner/name", check_runner(chosen, config.runner)));
     if (choice == DatapathChoice::automatic && existing == nullptr && chosen == DatapathChoice::bond) {
         auto bond = open_bond(config, hash, hooks);
         opened.refusal = bond ? (*bond)->cannot_steer() : bond.error().text;
@@ -111,6 +86,16 @@ Result<OpenedDatapath> open_datapath(DatapathChoice choice, LinkControl& links, 
     default: opened.datapath = TEAMO_TRY(BpfDatapath::open(hash, config.device, hooks));
     }
     return opened;
+}
+
+Result<std::optional<TeamDevice>> find_device(DatapathChoice choice, const Links& links,
+                                              const TeamConfig& config, bool take_over) {
+    switch (choice) {
+    case DatapathChoice::team: return find_master_device(links, config.device, "team", take_over);
+    case DatapathChoice::bond:
+        return find_bond_device(links, config.device, take_over, bond_mode_of(config.runner));
+    default: return find_pair(links, config.device);
+    }
 }
 
 } // namespace teamo

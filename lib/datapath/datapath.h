@@ -143,18 +143,14 @@ struct OpenedDatapath {
         refusal; ///< why it is not that of bonding, which `automatic` prefers; empty: nothing refused it
 };
 
+/// As Datapath::find_device() of that datapath, which is not `automatic`.
+Result<std::optional<TeamDevice>> find_device(DatapathChoice choice, const Links& links,
+                                              const TeamConfig& config, bool take_over);
+
 /// The datapath for a configuration. `existing`: the device of the team's name, if there is one to adopt.
 /// `hooks` must outlive it.
 /// ENOTSUP: the configuration needs what the chosen datapath does not have.
 Result<OpenedDatapath> open_datapath(DatapathChoice choice, LinkControl& links, const Link* existing,
                                      const TeamConfig& config, DevicePrograms& hooks);
-
-/// ENOTSUP: the team driver has no rule for what arrives, which the runner slb needs.
-Result<> check_runner(DatapathChoice choice, const TeamConfig& config);
-
-/// True if a port requires device TLS, which only a bond with the kernel's hash can pass (docs/adr/0022).
-bool needs_device_tls(const TeamConfig& config);
-/// ENOTSUP: it does, and the datapath or the runner excludes that.
-Result<> check_device_tls(DatapathChoice choice, const TeamConfig& config);
 
 } // namespace teamo

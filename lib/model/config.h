@@ -6,6 +6,7 @@
 
 #include "base/cpu_list.h"
 #include "base/mac_address.h"
+#include "base/result.h"
 #include "model/offload.h"
 #include "model/workers.h"
 
@@ -210,6 +211,14 @@ constexpr HashFields hash_fields_of(const RunnerConfig& runner) {
     return 0;
 }
 
+/// nullptr: the runner does not hash.
+constexpr const std::optional<TxBalancer>* tx_balancer_of(const RunnerConfig& runner) {
+    if (const auto* balance = std::get_if<LoadBalanceRunner>(&runner)) return &balance->tx_balancer;
+    if (const auto* lacp = std::get_if<LacpRunner>(&runner)) return &lacp->tx_balancer;
+    if (const auto* slb = std::get_if<SlbRunner>(&runner)) return &slb->tx_balancer;
+    return nullptr;
+}
+
 constexpr bool is_lacp(const RunnerConfig& runner) { return std::holds_alternative<LacpRunner>(runner); }
 
 // ---- ports and the team ----------------------------------------------------------------------
@@ -297,6 +306,26 @@ struct TeamConfig {
     std::vector<WorkerRule> workers{}; ///< in the file's order: the first that matches a process applies
     bool operator==(const TeamConfig&) const = default;
 };
+
+/// ENOTSUP: the team driver has no rule for what arrives, which the runner slb needs.
+inline Result<> check_runner(DatapathChoice choice, const RunnerConfig& runner) {
+    if (choice != DatapathChoice::team || !std::holds_alternative<SlbRunner>(runner)) return {};
+    return fail(ENOTSUP,
+                "the kernel's team driver cannot drop what the switches bring back, which the runner "
+                "slb needs; set \"datapath\": \"bpf\"");
+}
+
+/// True if device TLS is required, which only a bond with the kernel's hash can pass (docs/adr/0022).
+inline bool needs_device_tls(const OffloadContract& contract) {
+    const auto wish = contract.wishes.find(device_tls);
+    return wish != contract.wishes.end() && wish->second == OffloadWish::require;
+}
+/// The same for the team, or one of its ports.
+inline bool needs_device_tls(const TeamConfig& config) {
+    return needs_device_tls(config.offload) || std::ranges::any_of(config.ports, [](const auto& port) {
+               return needs_device_tls(port.second.offload);
+           });
+}
 
 /// True if the team may have no carrier although ports have a link.
 inline bool withholds_carrier(const TeamConfig& config) {

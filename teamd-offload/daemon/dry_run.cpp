@@ -17,8 +17,10 @@
 #include "plan/team/make_plan.h"
 #include "plan/team/membership.h"
 #include "plan/team/offload_plan.h"
+#include "plan/workers/worker_plan.h"
 #include "runtime/journal.h"
 #include "runtime/shared_files.h"
+#include "workers/processes.h"
 #include "json/write.h"
 
 #include <algorithm>
@@ -32,7 +34,9 @@ namespace {
 struct PortOffloads {
     const OffloadContract* contract = nullptr;
     Features features{};
+    bool is_known = false; ///< its features could be read
     OffloadPlan plan{};
+    FeatureNames lacks{}; ///< when the plan is done
     bool distrusts_tso = false;
 };
 
@@ -47,9 +51,10 @@ struct Found {
 
 /// Features that cannot be read count as none.
 PortOffloads read_offloads(Result<Ethtool>& ethtool, const Link& port, const OffloadContract& contract) {
-    auto features = ethtool ? ethtool->read_features(port.index) : Result<Features>(Features{});
+    const auto features = ethtool ? ethtool->read_features(port.index) : fail(ENOTSUP, "");
     return {.contract = &contract,
             .features = features.value_or(Features{}),
+            .is_known = features.has_value(),
             .distrusts_tso = distrusts_tso(read_driver(port))};
 }
 
@@ -60,6 +65,19 @@ void plan(PortOffloads& port, const FeatureNames& in_team, bool forwards) {
                                .in_team = in_team,
                                .distrusts_tso = port.distrusts_tso,
                                .forwards = forwards});
+}
+
+/// A port that may not join; the slots after its own are one less.
+void refuse(Found& found, std::size_t number, const std::string& name, const Link& link) {
+    found.refused.push_back({name, refusal_without(found.offloads[number].lacks)});
+    const auto at = static_cast<std::ptrdiff_t>(number);
+    found.members.erase(found.members.begin() + at);
+    found.candidates.erase(found.candidates.begin() + at);
+    found.served.erase(found.served.begin() + at);
+    found.offloads.erase(found.offloads.begin() + at);
+    std::erase_if(found.placed, [&link](const PlannedPort& port) { return port.name == link.name; });
+    for (; number < found.members.size(); ++number)
+        --found.members[number].slot.value, --found.served[number].slot.value;
 }
 
 /// Plans the offloads as if all ports joined together.
@@ -74,19 +92,31 @@ void plan_all_offloads(Found& found, bool forwards) {
         for (const auto& [name, on] : port.plan.settings)
             on ? static_cast<void>(after.active.insert(name)) : static_cast<void>(after.active.erase(name));
         found.members[number].segments = after.active.contains(tso);
-        found.candidates[number].last =
-            port.contract->lacking != Lacking::accept && !lacking(port.plan, after).empty();
+        port.lacks = lacking(port.plan, after);
+        found.candidates[number].last = port.contract->lacking != Lacking::accept && !port.lacks.empty();
     }
 }
 
-Found find_ports(const Links& links, const TeamConfig& config) {
+/// The first port that lacks what it may not lack.
+bool refuse_one_that_lacks(Found& found, const Links& links, const TeamConfig& config) {
+    const auto lacks = std::ranges::find_if(found.offloads, [](const PortOffloads& port) {
+        return port.is_known && port.contract->lacking == Lacking::refuse && !port.lacks.empty();
+    });
+    if (lacks == found.offloads.end()) return false;
+    const auto number = static_cast<std::size_t>(lacks - found.offloads.begin());
+    const auto& link = *find_link(links, found.members[number].index);
+    refuse(found, number, configured_name(config, link), link);
+    return true;
+}
+
+Found find_ports(const Links& links, const TeamConfig& config, Takes takes) {
     Found found;
     auto ethtool = Ethtool::open();
     auto family = NetdevFamily::open();
     for (const auto& [name, port] : config.ports) {
         const auto* link = find_named(links, name);
         if (link == nullptr) continue;
-        auto may = may_join(links, *link, config.device, Takes::untagged);
+        auto may = may_join(links, *link, config.device, takes);
         if (std::ranges::find(found.members, link->index, &Member::index) != found.members.end())
             may = tl::unexpected(another_name_of(link->name));
         if (!may) {
@@ -147,8 +177,28 @@ json::Value value_of(const PortOffloads& offloads) {
         {"change", std::move(change)}, {"keep", std::move(kept)}, {"lacking", std::move(lacks)}};
 }
 
+/// The rules for workers, each with the processes that it selects now. Those that receive by the team are
+/// bound.
+json::Array workers_of(const std::vector<WorkerRule>& rules) {
+    const auto users = resolve_users(rules);
+    std::vector<json::Array> selected(rules.size());
+    for (const auto pid : sysfs::numbers_in("/proc"))
+        if (const auto process = read_process(static_cast<pid_t>(pid)))
+            if (const auto* rule = rule_for(process->worker, rules, users))
+                selected[static_cast<std::size_t>(rule - rules.data())].emplace_back(std::int64_t{pid});
+    json::Array list;
+    for (std::size_t number = 0; number < rules.size(); ++number) {
+        const auto& rule = rules[number];
+        list.push_back(
+            json::Object{{"rule", text_of(rule)},
+                         {"policy", enum_names<WorkerPolicy>[static_cast<std::size_t>(rule.policy)]},
+                         {"processes", std::move(selected[number])}});
+    }
+    return list;
+}
+
 json::Value value_of(const Links& links, const TeamPlan& plan, const Found& found,
-                     const InterruptPlan& interrupts, const std::string& device, std::string_view datapath) {
+                     const InterruptPlan& interrupts, const TeamConfig& config, std::string_view datapath) {
     json::Object ports;
     const auto& tables = plan.tables;
     for (const auto& port : plan.ports) {
@@ -175,10 +225,11 @@ json::Value value_of(const Links& links, const TeamPlan& plan, const Found& foun
         owners.emplace_back(int{owner.value});
     json::Value value = json::Object{
         {"team",
-         json::Object{{"device", device}, {"address", text_of(plan.address)}, {"datapath", datapath}}},
+         json::Object{{"device", config.device}, {"address", text_of(plan.address)}, {"datapath", datapath}}},
         {"ports", std::move(ports)},
         {"buckets", std::move(owners)}};
     if (!found.refused.empty()) value.set("refused", found.refused);
+    if (!config.workers.empty()) value.set("workers", workers_of(config.workers));
     return value;
 }
 
@@ -254,9 +305,13 @@ Result<> dry_run_attached(const TeamConfig& config) {
             if (by_backup && link.master == bond->index && link.bond_backup)
                 add_program(link.name, "ingress");
     }
-    if (by_backup && config.chooses_active)
+    // As BondFollower does.
+    if (by_backup && (config.chooses_active || attached.unsteered == Unsteered::nothing ||
+                      attached.unsteered == Unsteered::programs))
         changes.push_back(
-            json::Object{{"device", bond->name}, {"what", "active_slave, as the runner chooses"}});
+            json::Object{{"device", bond->name},
+                         {"what", config.chooses_active ? "active_slave, as the runner chooses"
+                                                        : "active_slave, when it has lost its link"}});
     if (const auto policy = steering.to_write(true))
         changes.push_back(json::Object{
             {"device", bond->name}, {"what", "xmit_hash_policy"}, {"from", own}, {"to", name_of(*policy)}});
@@ -274,16 +329,36 @@ Result<> dry_run_attached(const TeamConfig& config) {
     return {};
 }
 
+/// The datapath of a start; `automatic`: without privileges it is not known. An error: it cannot use the
+/// device that has the team's name.
+Result<DatapathChoice> find_datapath(LinkControl& control, const Links& links, const TeamConfig& config,
+                                     const Options& options) {
+    const auto* existing = options.force_recreate ? nullptr : find_team(links, config.device);
+    const auto chosen =
+        needs_device_tls(config)
+            ? DatapathChoice::bond
+            : choose_datapath(config.datapath, control, existing, config).value_or(DatapathChoice::automatic);
+    TEAMO_TRY(within("/runner/name", check_runner(chosen, config.runner)));
+    const auto journal = read_journal(config.device).value_or(std::nullopt);
+    const bool is_made_again =
+        options.force_recreate || is_half_made(links, config.device, journal && journal->making);
+    if (chosen != DatapathChoice::automatic && !is_made_again)
+        TEAMO_TRY(find_device(chosen, links, config, options.take_over));
+    return chosen;
+}
+
 } // namespace
 
 Result<> dry_run(const Configuration& configuration, const Options& options) {
     const auto& config = configuration.team;
     if (config.attach) return dry_run_attached(config);
-    TEAMO_TRY(check_device_tls(options.datapath.value_or(config.datapath), config));
-    TEAMO_TRY(check_runner(options.datapath.value_or(config.datapath), config));
     auto control = TEAMO_TRY(LinkControl::open());
     const auto links = TEAMO_TRY(control.read_all());
-    auto found = options.no_ports ? Found{} : find_ports(links, config);
+    TEAMO_TRY(check_free(links, config.device));
+    const auto choice = TEAMO_TRY(find_datapath(control, links, config, options));
+    const bool takes_all = choice == DatapathChoice::bpf;
+    auto found =
+        options.no_ports ? Found{} : find_ports(links, config, takes_all ? Takes::all : Takes::untagged);
     Link team;
     team.mtu = 1500; // of a new device
     team.address =
@@ -294,20 +369,16 @@ Result<> dry_run(const Configuration& configuration, const Options& options) {
     input.team = &team;
     input.tables.notify_peers = config.notify_peers;
     input.tables.mcast_rejoin = config.mcast_rejoin;
+    const auto datapath = enum_names<DatapathChoice>[static_cast<std::size_t>(choice)];
+    do {
+        plan_all_offloads(found, /*forwards=*/takes_all);
+    } while (refuse_one_that_lacks(found, links, config));
     if (const auto online = read_online_cpus()) input.tables.cpu_slots = cpu_slots(found.served, *online);
-    const auto choice = needs_device_tls(config)
-                            ? Result<DatapathChoice>(DatapathChoice::bond)
-                            : choose_datapath(options.datapath.value_or(config.datapath), control,
-                                              find_team(links, config.device), config);
-    // "auto": without privileges it is not known which datapath a start would choose.
-    const auto datapath =
-        enum_names<DatapathChoice>[static_cast<std::size_t>(choice.value_or(DatapathChoice::automatic))];
-    plan_all_offloads(found, /*forwards=*/choice == DatapathChoice::bpf);
     input.members = found.members;
     const auto plan = make_plan(input, step(runner, found.candidates, Clock::now()));
     const auto interrupts = plan_interrupt_cpus(found.placed, config);
     // Not fmt::print(), which throws if nobody reads.
-    std::puts(json::write(value_of(links, plan, found, interrupts, config.device, datapath)).c_str());
+    std::puts(json::write(value_of(links, plan, found, interrupts, config, datapath)).c_str());
     return {};
 }
 

@@ -238,7 +238,7 @@ Result<> Fleet::await_turn(const std::string& name, Entry& entry) {
     const auto path = file_of(name, entry);
     const auto accepted = [&]() -> Result<Accepted> {
         const auto text = TEAMO_TRY(within("configuration", read_file(path)));
-        return accept(read_configuration(text, name, options_.attach), path);
+        return accept(read_configuration(text, name, options_.attach, options_.datapath), path);
     }();
     if (!accepted) {
         entry.next.reset();

@@ -224,8 +224,8 @@ int run_team(Prepared prepared, Log& log) {
     const auto& options = prepared.options;
     const auto& team = prepared.configuration.team;
     // The kernel's team driver works without BPF; NetworkManager's unit does not allow it.
-    const auto choice = options.datapath.value_or(team.datapath);
-    const bool needs_bpf = choice == DatapathChoice::bpf || choice == DatapathChoice::bond || team.attach;
+    const bool needs_bpf =
+        team.datapath == DatapathChoice::bpf || team.datapath == DatapathChoice::bond || team.attach;
     if (const auto may = check_capabilities(needs_bpf); !may) return log_refusal(log, may.error());
     auto parent = options.daemonize ? daemonize() : UniqueFd();
     if (!parent) return log_refusal(log, parent.error());
@@ -249,14 +249,10 @@ int run_all(const Options& options, Log& log) {
 }
 
 /// Prints what a start would complain of, whatever devices there are.
-int check(const ConfigurationRead& read, std::string_view file, const Options& options) {
+int check(const ConfigurationRead& read, std::string_view file) {
     for (const auto& diagnostic : read.diagnostics)
         std::puts(text_of(diagnostic, file).c_str()); // fmt::print() throws if nobody reads
-    if (read.has_errors()) return could_not_start;
-    const auto& team = read.configuration->team;
-    const auto tls = check_device_tls(options.datapath.value_or(team.datapath), team);
-    if (!tls) std::puts(fmt::format("{}: error: {}", file, tls.error().text).c_str());
-    return tls ? ended_well : could_not_start;
+    return read.has_errors() ? could_not_start : ended_well;
 }
 
 int main(Options options) {
@@ -269,13 +265,11 @@ int main(Options options) {
         return ask_running(options, *text, log);
     if (options.command == Options::Command::check_configuration) {
         const auto file = options.config_text ? "-c" : options.config_file.value_or("-c"); // for messages
-        return check(read_configuration(*text, options.team_device, options.attach), file, options);
+        return check(read_configuration(*text, options.team_device, options.attach, options.datapath), file);
     }
     auto prepared = prepare(options, *text, log);
     if (!prepared) return log_refusal(log, prepared.error(), message_id::config_refused);
     if (options.command == Options::Command::dry_run) {
-        for (const auto& sentence : ignored_settings(prepared->configuration))
-            log(Level::warning, sentence);
         const auto done = dry_run(prepared->configuration, prepared->options);
         if (!done) log(Level::error, done.error().text);
         return done ? ended_well : could_not_start;

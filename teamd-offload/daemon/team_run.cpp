@@ -51,9 +51,8 @@ int log_refusal(const Log& log, const Error& error, std::string_view id) {
 
 Result<Prepared> prepare(Options options, std::string_view text, Log& log) {
     const auto file = options.config_text ? "-c" : options.config_file.value_or("-c"); // for messages
-    auto accepted = TEAMO_TRY(accept(read_configuration(text, options.team_device, options.attach), file));
-    for (const auto& warning : accepted.warnings)
-        log(Level::warning, warning);
+    auto accepted = TEAMO_TRY(
+        accept(read_configuration(text, options.team_device, options.attach, options.datapath), file));
     auto& configuration = accepted.configuration;
     if (configuration.team.device.empty() && configuration.team.attach)
         return fail(EINVAL, "attach to which bond? Name it with -t, or by the key \"device\"");
@@ -62,6 +61,8 @@ Result<Prepared> prepare(Options options, std::string_view text, Log& log) {
         configuration.document.set("device", configuration.team.device);
     }
     log.set_team(configuration.team.device);
+    for (const auto& warning : accepted.warnings)
+        log(Level::warning, warning);
     configuration.team.debug_level = std::max(options.debug, configuration.team.debug_level);
     log.set_debug(configuration.team.debug_level > 0);
     // Absolute, since a daemon in the background changes to /.
@@ -74,8 +75,6 @@ Result<Prepared> prepare(Options options, std::string_view text, Log& log) {
 
 Result<std::unique_ptr<TeamRun>> TeamRun::start(Prepared prepared, PidFile pid_file, Log& log, sd_event* loop,
                                                 ProcessParts& shared, Events events) {
-    for (const auto& sentence : ignored_settings(prepared.configuration))
-        log(Level::warning, sentence);
     std::unique_ptr<TeamRun> run(
         new TeamRun(std::move(prepared), std::move(pid_file), log, loop, shared, std::move(events)));
     TEAMO_TRY(run->open());
@@ -184,12 +183,7 @@ control::Reply TeamRun::answer_waiting(const control::Request& request) {
     if (const auto* reload = std::get_if<control::ConfigReload>(&request))
         return answer_reload(
             *reload, log_,
-            [&]() -> Result<Reload> {
-                auto read =
-                    TEAMO_TRY(read_reload(options_of_file(), configuration_, reload->text, reload->file));
-                std::ranges::move(ignored_settings(read.next), std::back_inserter(read.warnings));
-                return read;
-            },
+            [&] { return read_reload(options_of_file(), configuration_, reload->text, reload->file); },
             [&](Reload read) { return replace_configuration(std::move(read), reload->file); });
     return control::Refusal{
         .code = "NoSuchDev",

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "plan/team/offload_plan.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <array>
 #include <iterator>
@@ -123,6 +125,10 @@ bool distrusts_tso(std::string_view driver) { return driver == "r8169"; }
 
 FeatureNames lacking(const OffloadPlan& plan, const Features& features) {
     return plan.required.without(features.active);
+}
+
+std::string refusal_without(const FeatureNames& lacks) {
+    return fmt::format(R"(lacks {}, and "lacking" is "refuse")", fmt::join(lacks, ", "));
 }
 
 FeatureNames offloads_in(const FeatureNames& features) {

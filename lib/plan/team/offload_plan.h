@@ -36,6 +36,9 @@ bool distrusts_tso(std::string_view driver);
 /// Required features that are not on.
 FeatureNames lacking(const OffloadPlan& plan, const Features& features);
 
+/// For a port that may not join without these (Lacking::refuse).
+std::string refusal_without(const FeatureNames& lacks);
+
 /// Those of `features` that are in the catalogue.
 FeatureNames offloads_in(const FeatureNames& features);
 

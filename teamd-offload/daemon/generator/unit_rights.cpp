@@ -63,7 +63,7 @@ bool has_bound_workers(const std::filesystem::path& journal) {
 }
 
 Result<UnitRights> read_rights(const std::filesystem::path& file, const std::string& team) {
-    const auto read = read_configuration(TEAMO_TRY(read_file(file)), team);
+    const auto read = read_configuration(TEAMO_TRY(read_file(file)), team, false, DatapathChoice::automatic);
     if (read.configuration) return rights_of(read.configuration->team);
     const auto* why = read.refusal();
     return fail(EINVAL, why != nullptr ? text_of(*why, file.native())

@@ -161,7 +161,7 @@ Result<> Offloads::add(const Link& port, const OffloadContract& contract, const 
         const int number = added.patience ? EAGAIN : EOPNOTSUPP; // the driver was only busy
         devices_.pop_back();
         make_plans();
-        return fail(number, fmt::format(R"(lacks {}, and "lacking" is "refuse")", text_of(lacks)));
+        return fail(number, refusal_without(lacks));
     }
     return {};
 }

@@ -21,26 +21,6 @@ Result<Accepted> accept(ConfigurationRead read, std::string_view file) {
     return Accepted{std::move(*read.configuration), std::move(warnings)};
 }
 
-std::vector<std::string> ignored_settings(const Configuration& configuration) {
-    std::vector<std::string> list;
-    const auto& runner = configuration.team.runner;
-    const auto* balance = std::get_if<LoadBalanceRunner>(&runner);
-    if (balance != nullptr && balance->tx_balancer && has(hash_fields_of(runner), HashField::cpu))
-        list.emplace_back(
-            "/runner/tx_balancer: has no effect with \"cpu\" in tx_hash: the sending CPU decides");
-    for (const auto& [name, port] : configuration.team.ports) {
-        if (!port.weight) continue;
-        if (hash_fields_of(runner) == 0)
-            list.push_back(
-                fmt::format("/ports/{}/weight: has no effect with the runner {}, which has no buckets", name,
-                            name_of(runner)));
-        else if (has(hash_fields_of(runner), HashField::cpu))
-            list.push_back(fmt::format(
-                "/ports/{}/weight: has no effect with \"cpu\" in tx_hash: the sending CPU decides", name));
-    }
-    return list;
-}
-
 std::vector<std::string> ignored_by_datapath(const Datapath& datapath, const TeamConfig& config) {
     std::vector<std::string> list;
     const bool by_driver = datapath.name() == "team";

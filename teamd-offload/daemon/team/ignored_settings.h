@@ -19,8 +19,6 @@ struct Accepted {
 /// `file`: the text's name in messages.
 Result<Accepted> accept(ConfigurationRead read, std::string_view file);
 
-/// Settings that this version accepts but ignores, one sentence each.
-std::vector<std::string> ignored_settings(const Configuration& configuration);
 /// Settings that have no effect, or do harm, with this datapath.
 std::vector<std::string> ignored_by_datapath(const Datapath& datapath, const TeamConfig& config);
 

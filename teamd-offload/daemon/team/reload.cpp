@@ -20,13 +20,12 @@ Result<> check_kept(const TeamContext& context, const TeamConfig& next) {
         return fail(ENOTSUP, fmt::format("/attach: {} is a bond of another program; add \"attach\": true",
                                          context.name()));
     if (next.attach) return {};
-    const auto choice = context.options.datapath.value_or(next.datapath);
-    const auto name = enum_names<DatapathChoice>[static_cast<std::size_t>(choice)];
-    if (choice != DatapathChoice::automatic && name != datapath.name())
+    const auto name = enum_names<DatapathChoice>[static_cast<std::size_t>(next.datapath)];
+    if (next.datapath != DatapathChoice::automatic && name != datapath.name())
         return fail(ENOTSUP, fmt::format("/datapath: a running team keeps its datapath, {}; {}",
                                          datapath.name(), again));
-    TEAMO_TRY(check_device_tls(choice, next));
-    TEAMO_TRY(check_runner(datapath.name() == "team" ? DatapathChoice::team : choice, next));
+    if (datapath.name() == "team")
+        TEAMO_TRY(within("/runner/name", check_runner(DatapathChoice::team, next.runner)));
     if (needs_device_tls(next) != datapath.kernel_hashes())
         return fail(ENOTSUP,
                     fmt::format("/offload/tls-hw-tx-offload: device TLS needs another device; {}", again));
@@ -99,7 +98,8 @@ Result<> replace_datapath(TeamParts& parts, std::unique_ptr<Datapath> datapath) 
 
 Result<Reload> read_reload(const Options& options, const Configuration& now, std::string_view text,
                            std::string_view file) {
-    auto accepted = TEAMO_TRY(accept(read_configuration(text, options.team_device, options.attach), file));
+    auto accepted = TEAMO_TRY(
+        accept(read_configuration(text, options.team_device, options.attach, options.datapath), file));
     Reload reload{.next = std::move(accepted.configuration), .warnings = std::move(accepted.warnings)};
     auto& next = reload.next.team;
     if (next.device.empty()) {
@@ -134,8 +134,7 @@ Result<Reload> plan_reload(TeamParts& parts, std::string_view text, std::string_
     TEAMO_TRY(within(file, parts.ports.check_distinct(next)));
     TEAMO_TRY(within(file, check_new_ports(context, parts.ports, next)));
     if (reload.differences.empty()) return reload;
-    for (auto warnings : {ignored_settings(reload.next), ignored_by_datapath(*context.datapath, next)})
-        std::ranges::move(warnings, std::back_inserter(reload.warnings));
+    std::ranges::move(ignored_by_datapath(*context.datapath, next), std::back_inserter(reload.warnings));
     if (needs_programs(context, next)) {
         const auto kept = context.datapath->name() == "bond" ? DatapathChoice::bond : DatapathChoice::bpf;
         reload.datapath =

@@ -104,7 +104,7 @@ struct Begin {
         auto object = parse_port_configuration(request.config);
         if (!object) return failed(object.error().text);
         auto document = with_port_configuration(context().configuration.document, key, std::move(*object));
-        auto read = read_document(document, context().name());
+        auto read = read_document(document, context().name(), context().options.datapath);
         if (!read.configuration) {
             const auto* why = read.refusal();
             return failed(why == nullptr ? "" : text_of(*why));

@@ -48,8 +48,8 @@ Result<std::unique_ptr<Team>> Team::start(Configuration configuration, Options o
     const auto* existing = options.force_recreate ? nullptr : find_team(links, config.device);
     if (is_lacp(config.runner) && existing != nullptr) continue_lacp(config.device, links, shared.frames);
     auto programs = TEAMO_TRY(DevicePrograms::open(shared.program_names));
-    auto [datapath, refusal] = TEAMO_TRY(open_datapath(options.datapath.value_or(config.datapath),
-                                                       shared.control, existing, config, *programs));
+    auto [datapath, refusal] =
+        TEAMO_TRY(open_datapath(config.datapath, shared.control, existing, config, *programs));
     if (!refusal.empty())
         log(Level::warning, fmt::format("the team cannot be a bond, and uses the datapath {}: {}",
                                         datapath->name(), refusal));

@@ -11,6 +11,7 @@
 
 #include <gmock/gmock.h>
 #include <rapidjson/document.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -103,16 +104,18 @@ TEST(Start, tries_a_refused_port_again_for_ever) {
     host.ip("link add other address 02:00:00:00:00:11 link eth1 type macvlan mode bridge\n"
             "link add mac1 link eth1 type macvlan mode bridge\n"
             "link set eth1 up\nlink set other up\nlink set mac1 up");
+    ASSERT_TRUE(becomes("UP", [&] { return look(host, "mac1").operstate; }));
     const auto before = snapshot(host, "mac1");
     TeamUnderTest team(team_config(by_flow, R"({"mac1": {}})", R"("hwaddr": "02:00:00:00:00:11", )"));
     if (by_driver(wires) || by_bonding(wires)) GTEST_SKIP() << "a port gets the address after it has joined";
     EXPECT_THAT(ask(team, "doctor").out, HasSubstr("mac1: refuses the address"));
-    EXPECT_EQ("", difference(before, snapshot(host, "mac1")));
+    const auto changes = [&] { return difference(before, snapshot(host, "mac1")); };
+    EXPECT_TRUE(becomes("", changes));
     host.ip("link set other down\nlink set other address 02:00:00:00:00:12");
     EXPECT_TRUE(
         eventually("it is a port", [&] { return team.await_item("ports.mac1.link.up", "true"); }, 35s));
     EXPECT_EQ(0, team.stop());
-    EXPECT_EQ("", difference(before, snapshot(host, "mac1")));
+    EXPECT_TRUE(becomes("", changes));
 }
 
 TEST(Refusal, too_many_ports) {
@@ -250,6 +253,37 @@ TEST(DryRun, lists_offload_changes) {
     EXPECT_STREQ("tx-esp-segmentation", first["offloads"]["lacking"][0].GetString());
     EXPECT_FALSE(first["transmits"].GetBool()) << "it is demoted";
     EXPECT_STREQ("on", plan["ports"]["eth2"]["offloads"]["change"]["tx-tcp-segmentation"].GetString());
+}
+
+TEST(DryRun, refuses_what_a_start_refuses) {
+    const Cabling wires(2, FarSide::open);
+    const auto planned = daemon_on(
+        team_config(by_flow,
+                    R"({"eth1": {"offload": {"rx-lro": "require", "lacking": "refuse"}}, "eth2": {}})"),
+        {"--dry-run"});
+    rapidjson::Document plan;
+    ASSERT_FALSE(plan.Parse(planned.out.c_str()).HasParseError()) << planned.out;
+    EXPECT_STREQ("lacks rx-lro, and \"lacking\" is \"refuse\"", plan["refused"]["eth1"].GetString());
+    EXPECT_FALSE(plan["ports"].HasMember("eth1"));
+    EXPECT_EQ(256, plan["ports"]["eth2"]["buckets"].GetInt());
+    must(wires.host(), "ip link add team0 type veth peer name other0");
+    for (const auto* what : {"--dry-run", "--usock-enable"}) {
+        const auto refused = daemon_on(loadbalance(2), {what, "--datapath", "bpf"});
+        EXPECT_EQ(1, refused.status) << what;
+        EXPECT_THAT(refused.err, HasSubstr("device team0 exists and is not a team")) << what;
+    }
+}
+
+TEST(DryRun, names_the_workers) {
+    const Cabling wires(2, FarSide::open);
+    const auto planned =
+        daemon_on(R"({"device": "team0", "workers": [{"command": "netns_test", "policy": "spread"},
+                                                           {"command": "nobody at all"}]})",
+                  {"--dry-run"});
+    EXPECT_THAT(planned.out,
+                testing::AllOf(HasSubstr(R"("rule": "command netns_test")"),
+                               HasSubstr(R"("policy": "spread")"), HasSubstr(std::to_string(::getpid()))))
+        << planned.err;
 }
 
 TEST(Check, daemon_accepts_what_teamd_accepts) {

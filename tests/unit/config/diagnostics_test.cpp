@@ -96,6 +96,44 @@ TEST(Diagnostics, checks_offload_names) {
     EXPECT_EQ(verdict(R"({"offload": {"lacking": "ignore"}})"), Verdict::refused);
 }
 
+TEST(Diagnostics, names_values_that_exclude_each_other) {
+    const auto* slb = R"({"datapath": "team", "runner": {"name": "slb"}})";
+    EXPECT_THAT(complaints(slb), ElementsAre(testing::StartsWith(
+                                     "1:41: error: /runner/name: the kernel's team driver cannot")));
+    EXPECT_EQ(verdict(slb), Verdict::refused);
+    EXPECT_TRUE(read_configuration(slb, "", false, DatapathChoice::bpf).configuration)
+        << "an option overrides the key";
+    EXPECT_THAT(
+        complaints(R"({"datapath": "bpf", "runner": {"name": "loadbalance"},
+        "ports": {"eth1": {"offload": {"tls-hw-tx-offload": "require"}}}})"),
+        ElementsAre(testing::StartsWith("2:61: error: /ports/eth1/offload/tls-hw-tx-offload: device TLS "
+                                        "works only with the datapath bond")));
+    EXPECT_THAT(
+        complaints(R"({"runner": {"name": "lacp"}, "offload": {"tls-hw-tx-offload": "require"}})"),
+        ElementsAre("1:63: error: /offload/tls-hw-tx-offload: device TLS needs the runner loadbalance"));
+}
+
+TEST(Diagnostics, names_values_without_effect) {
+    const auto with = [](const char* runner) {
+        return complaints(
+            fmt::format(R"({{"runner": {}, "ports": {{"eth1": {{"weight": 2}}, "eth2": {{}}}}}})", runner));
+    };
+    EXPECT_THAT(with(R"({"name": "slb"})"), IsEmpty());
+    EXPECT_THAT(with(R"({"name": "activebackup"})"),
+                ElementsAre(testing::EndsWith("warning: /ports/eth1/weight: has no effect with the runner "
+                                              "activebackup, which has no buckets")));
+    for (const auto* name : {"loadbalance", "lacp"})
+        EXPECT_THAT(
+            with(fmt::format(R"({{"name": "{}", "tx_hash": ["cpu"], "tx_balancer": {{"name": "basic"}}}})",
+                             name)
+                     .c_str()),
+            ElementsAre(testing::EndsWith("/runner/tx_balancer: has no effect with \"cpu\" in tx_hash: "
+                                          "the sending CPU decides"),
+                        testing::EndsWith("/ports/eth1/weight: has no effect with \"cpu\" in tx_hash: "
+                                          "the sending CPU decides")))
+            << name;
+}
+
 TEST(Diagnostics, gives_exact_place_and_default) {
     EXPECT_THAT(
         complaints(R"({

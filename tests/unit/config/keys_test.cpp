@@ -5,6 +5,8 @@
 #include "support.h"
 #include "support/snapshot.h"
 
+#include <fmt/ranges.h>
+
 #include <set>
 
 namespace teamo {

@@ -183,9 +183,10 @@ TEST(ConfigReader, combines_tx_hash_fields) {
 
 TEST(ConfigReader, disables_balancing_for_cpu_hash) {
     const auto read = [](std::string_view hash) {
-        return team(fmt::format(R"({{"balance": {{"aware": true}}, "runner": {{"name": "loadbalance",
-                                     "tx_hash": {}, "tx_balancer": {{"name": "basic"}}}}}})",
-                                hash));
+        const auto text = fmt::format(R"({{"balance": {{"aware": true}}, "runner": {{"name": "loadbalance",
+                                            "tx_hash": {}, "tx_balancer": {{"name": "basic"}}}}}})",
+                                      hash);
+        return read_configuration(text).configuration.value().team;
     };
     EXPECT_TRUE(read(R"(["l3"])").balance.on);
     EXPECT_FALSE(read(R"(["l3", "cpu"])").balance.on);
