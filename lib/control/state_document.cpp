@@ -359,7 +359,7 @@ Result<TeamState> read_state(json::Value document) {
     const auto& setup = json::child(document, setup_key);
     state.runner = json::text(setup, runner_name_key);
     state.version = json::text(setup, version_key);
-    if (state.attached) state.runner = runner_like(state.attached->mode);
+    if (state.attached) state.runner = runner_like(state.attached->mode, state.runner);
     if (state.offload) state.offload->team.name = state.name;
     state.document = std::move(document);
     return state;

@@ -7,14 +7,16 @@
 
 namespace teamo {
 
-std::string runner_like(std::string_view mode) {
+std::string runner_like(std::string_view mode, std::string_view runner) {
+    constexpr std::string_view by_source = "slb", its_mode = "balance-xor";
+    if (runner == by_source && mode == its_mode) return std::string(runner);
     constexpr auto runners =
         std::to_array<std::pair<std::string_view, const char*>>({{"802.3ad", "lacp"},
                                                                  {"active-backup", "activebackup"},
                                                                  {"broadcast", "broadcast"},
                                                                  {"balance-rr", "roundrobin"}});
-    for (const auto& [name, runner] : runners)
-        if (name == mode) return runner;
+    for (const auto& [name, like] : runners)
+        if (name == mode) return like;
     return "loadbalance";
 }
 
@@ -53,7 +55,7 @@ std::string text_of(const AttachedStatus& attached) {
     return {};
 }
 
-std::string cure_of(const AttachedStatus& attached) {
+std::string cure_of(const AttachedStatus& attached, std::string_view bond) {
     switch (attached.unsteered) {
     case Unsteered::mode: return "use the mode 802.3ad or balance-xor";
     case Unsteered::policy: return "use another xmit_hash_policy if the bond does not need this one";
@@ -65,7 +67,7 @@ std::string cure_of(const AttachedStatus& attached) {
     case Unsteered::delay: return "set downdelay to 0 if no link is lost for a moment only";
     case Unsteered::arp: return "use bonding's miimon instead of arp_interval";
     case Unsteered::programs:
-    case Unsteered::refused: return "see the log: journalctl TEAM=BOND";
+    case Unsteered::refused: return fmt::format("see the log: journalctl TEAM={}", bond);
     case Unsteered::waits: return "wait two seconds";
     case Unsteered::owner:
         return "set xmit_hash_policy to encap3+4 where the bond is configured: NetworkManager bond.options, "

@@ -40,11 +40,12 @@ struct AttachedStatus {
     bool operator==(const AttachedStatus&) const = default;
 };
 
-/// The runner whose ports are used as the slaves of a bond in that mode are: "lacp" for 802.3ad.
-std::string runner_like(std::string_view mode);
+/// The runner whose ports are used as the slaves of a bond in that mode are: "lacp" for 802.3ad. `runner`: of
+/// the daemon; slb does nothing in other modes than balance-xor.
+std::string runner_like(std::string_view mode, std::string_view runner);
 /// Why it is not steered, as a sentence without a full stop.
 std::string text_of(const AttachedStatus& attached);
-/// What its administrator can do about it; empty: nothing.
-std::string cure_of(const AttachedStatus& attached);
+/// What the administrator of `bond` can do about it; empty: nothing.
+std::string cure_of(const AttachedStatus& attached, std::string_view bond);
 
 } // namespace teamo

@@ -71,6 +71,8 @@ _teamoctl() {
         esac
     elif ((${#words[@]} == 0)); then
         choices="$(_teamoctl_teams) help bench doctor import metrics top"
+    elif [[ ${words[0]} =~ ^(doctor|metrics|top)$ && ! -S /run/teamd/${words[0]}.sock ]]; then
+        choices= # without a team they take no word; a team may have such a name
     elif [[ ${words[*]} == import ]]; then
         choices='bond teamd'
     elif [[ ${words[*]} == 'import bond' ]]; then

@@ -40,10 +40,6 @@ bool is_long(const control::Request& request) {
            std::holds_alternative<control::PortConfigUpdate>(request);
 }
 
-std::chrono::seconds patience_for(const control::Request& request) {
-    return is_long(request) ? std::chrono::seconds(60) : usual_patience();
-}
-
 Waits::Scope wait_for_answer(const Options& options, std::chrono::seconds patience) {
     return options.waits->slow("waits for the daemon's answer", patience);
 }
@@ -59,6 +55,11 @@ std::chrono::seconds usual_patience() {
     const auto* text = std::getenv("TEAMOCTL_TIMEOUT");
     const auto number = text == nullptr ? std::nullopt : whole_number<std::uint16_t>(text);
     return std::chrono::seconds(number && *number > 0 ? *number : 5);
+}
+
+std::chrono::seconds patience_for(const control::Request& request) {
+    constexpr std::chrono::seconds least_of_long{60};
+    return is_long(request) ? std::max(least_of_long, usual_patience()) : usual_patience();
 }
 
 Result<std::vector<std::string>> running_teams() {

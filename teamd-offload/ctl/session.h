@@ -47,6 +47,8 @@ Result<std::string> device_name(std::string_view given);
 /// How long a daemon may take for an answer: TEAMOCTL_TIMEOUT, for machines where the kernel's lock of all
 /// devices is held for seconds, such as by the end of many network namespaces.
 std::chrono::seconds usual_patience();
+/// The same for this request: at least 60 seconds if ports may join or leave.
+std::chrono::seconds patience_for(const control::Request& request);
 
 /// The teams with a daemon, by the sockets of /run/teamd; sorted.
 Result<std::vector<std::string>> running_teams();

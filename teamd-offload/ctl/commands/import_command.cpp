@@ -5,6 +5,7 @@
 #include "ctl/commands.h"
 #include "ctl/import/team_of_bond.h"
 #include "kernel/files/files.h"
+#include "plan/team/bond_steering.h"
 #include "json/write.h"
 
 #include <algorithm>
@@ -57,11 +58,26 @@ bool check(const TeamdConfiguration& found) {
     return true;
 }
 
+/// A bond with the policy that steers may have it from a daemon, which knows that of the owner.
+void ask_for_own_policy(const Options& options, BondSetup& bond) {
+    const auto policy = bond.options.find("xmit_hash_policy");
+    if (policy == bond.options.end() || !policy->second.starts_with(name_of(steering_policy))) return;
+    auto session = Session::open(bond.device, options);
+    const auto state = session ? session->state() : Result<TeamState>(tl::unexpected(session.error()));
+    if (!state && state.error().number != ENOENT)
+        warn(fmt::format(
+            "xmit_hash_policy {}: may be set by a daemon that steers the bond, which does not say "
+            "what its owner has chosen: {}",
+            name_of(steering_policy), state.error().text));
+    if (state && state->attached) use_own_policy(bond, *state->attached);
+}
+
 } // namespace
 
-CommandResult import_bond(const Options& /*options*/, Arguments words) {
+CommandResult import_bond(const Options& options, Arguments words) {
     const auto device = TEAMO_TRY(device_name(words[0]));
-    const auto bond = TEAMO_TRY(read_bond(device));
+    auto bond = TEAMO_TRY(read_bond(device));
+    ask_for_own_policy(options, bond);
     const auto team = TEAMO_TRY(within(words[0], team_of(bond)));
     for (const auto& lost : team.lost)
         warn(lost);

@@ -97,6 +97,10 @@ constexpr double near_saturation = 0.8;
 /// The ports above near_saturation that use TSO.
 std::vector<std::string> ports_to_measure(const Readings& readings);
 
+/// Whether it balances without a group (LAG) of its ports at the switch: with slb, and a bond of others in
+/// balance-tlb or balance-alb.
+bool balances_alone(const TeamState& state);
+
 /// The value in a map; nullptr: none.
 template <class Map, class Key>
 auto* find(Map& map, const Key& key) {

@@ -69,8 +69,9 @@ void add_aggregated(const Readings& readings, Findings& findings) {
                      "aggregate the ports, and with the runner slb frames that arrive by another port than "
                      "their address's are dropped",
                      counted(frames.broadcasts, "broadcast", "broadcasts")),
-         "on the switch: remove the group (LAG) of the ports; or here: "
-         R"("runner": {"name": "loadbalance"}, or "lacp")"});
+         fmt::format("on the switch: remove the group (LAG) of the ports; or here: {}",
+                     readings.state.attached ? R"(remove "runner": {"name": "slb"})"
+                                             : R"("runner": {"name": "loadbalance"}, or "lacp")")});
 }
 
 /// A switch that does not aggregate the ports learns the team's address by one port and uses only this port.
@@ -193,7 +194,7 @@ Findings aggregation_findings(const Readings& readings) {
         add_to_standby(readings, findings);
     else if (readings.state.runner == "slb")
         add_aggregated(readings, findings);
-    else if (!add_repeated(readings, findings))
+    else if (!balances_alone(readings.state) && !add_repeated(readings, findings))
         add_one_sided(readings.state, findings);
     return findings;
 }

@@ -123,7 +123,7 @@ void add_forced(const TeamState& state, Findings& findings) {
 Findings balance_findings(const Readings& readings) {
     Findings findings;
     const auto& state = readings.state;
-    if (state.runner != "activebackup") add_uneven_inbound(readings, findings);
+    if (state.runner != "activebackup" && !balances_alone(state)) add_uneven_inbound(readings, findings);
     if (!state.balance) return findings;
     const auto& balance = *state.balance;
     if (balance.config.on && !balance.counted)

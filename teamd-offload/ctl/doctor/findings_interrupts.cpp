@@ -52,7 +52,7 @@ void add_degraded(const Readings& readings, const InterruptStatus& interrupts, F
     const bool none = std::ranges::any_of(interrupts.ports, [](const PortInterruptStatus& port) {
         return !port.now.queues.empty() && port.cpus.empty();
     });
-    const auto read = read_document(readings.configuration);
+    const auto read = read_document(readings.configuration, {}, DatapathChoice::automatic);
     const bool configured = read.configuration && !read.configuration->team.interrupts.cpus.empty();
     // Too few CPUs are a fact of the machine, but the configuration can exclude too many.
     findings.push_back({none || configured ? warning : note, readings.state.name,

@@ -16,6 +16,12 @@ namespace {
 
 using enum Severity;
 
+/// The command that makes a device a port. Bonding refuses one that is up (bond_main.c: bond_enslave).
+std::string command_to_add(const TeamState& state, std::string_view device) {
+    if (!state.attached) return fmt::format("teamoctl {} port add {}", state.name, device);
+    return fmt::format("ip link set {0} down; ip link set {0} master {1}", device, state.name);
+}
+
 void add_of_team(const Readings& readings, Findings& findings) {
     const auto& state = readings.state;
     if (const auto* team = find(readings.devices, state.name); team != nullptr && !team->up) {
@@ -28,8 +34,7 @@ void add_of_team(const Readings& readings, Findings& findings) {
         findings.push_back({severity, state.name, std::move(what), std::move(fix)});
     };
     const auto show = fmt::format("teamoctl {} state", state.name);
-    const auto add_port = state.attached ? fmt::format("ip link set DEVICE master {}", state.name)
-                                         : fmt::format("teamoctl {} port add DEVICE", state.name);
+    const auto add_port = command_to_add(state, "DEVICE");
     if (state.ports.empty())
         add(error, "has no port: it cannot send or receive", add_port);
     else if (std::ranges::none_of(state.ports, &PortStatus::transmits))
@@ -65,7 +70,8 @@ void add_attached(const AttachedStatus& attached, const TeamState& state, Findin
                           attached.unsteered == Unsteered::refused ||
                           attached.unsteered == Unsteered::programs ||
                           attached.unsteered == Unsteered::slaves || attached.unsteered == Unsteered::arp;
-    findings.push_back({is_fault ? warning : note, state.name, text_of(attached), cure_of(attached)});
+    findings.push_back(
+        {is_fault ? warning : note, state.name, text_of(attached), cure_of(attached, state.name)});
 }
 
 /// Not seen, a lost link costs packets until the daemon handles it.
@@ -151,7 +157,7 @@ void add_link(const Readings& readings, const PortStatus& port, Findings& findin
 /// Whether "offload" of the port or of the team sets the port's TSO to off.
 bool is_tso_disabled_by_config(const json::Value& configuration, std::string_view port,
                                const Device& device) {
-    const auto read = read_document(configuration);
+    const auto read = read_document(configuration, {}, DatapathChoice::automatic);
     if (!read.configuration) return false;
     const auto& team = read.configuration->team;
     const auto own = std::ranges::find_if(team.ports, [&](const auto& configured) {
@@ -234,7 +240,7 @@ void add_unsteered(const Readings& readings, const PortStatus& port, Findings& f
 /// drivers/net/team/team_core.c: team_queue_override_transmit() sends a refused packet again.
 void add_queue_override(const Readings& readings, Findings& findings) {
     if (readings.state.datapath != "team") return;
-    const auto read = read_document(readings.configuration);
+    const auto read = read_document(readings.configuration, {}, DatapathChoice::automatic);
     if (!read.configuration) return;
     for (const auto& [name, port] : read.configuration->team.ports)
         if (port.queue_id)
@@ -259,7 +265,7 @@ void add_missing(const Readings& readings, Findings& findings) {
             {warning, name,
              "is configured, but is not a port; possible causes: the device does not exist, a command or "
              "another program removed the port, or the daemon was started with -n",
-             fmt::format("ip link show {0}  (to add it: teamoctl {1} port add {0})", name, state.name)});
+             fmt::format("ip link show {}  (to add it: {})", name, command_to_add(state, name))});
     }
 }
 

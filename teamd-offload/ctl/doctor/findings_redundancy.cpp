@@ -47,7 +47,7 @@ void add_shared_place(const Readings& readings, const std::vector<const PortStat
 void add_shared_switch(const TeamState& state, const std::vector<const PortStatus*>& ports,
                        Findings& findings) {
     if (state.common.at.source != SwitchSource::lldp) return;
-    const bool needs_no_help = state.runner == "activebackup" || state.runner == "slb";
+    const bool needs_no_help = state.runner == "activebackup" || balances_alone(state);
     findings.push_back(
         {note, state.name,
          fmt::format("{} lead to one switch ({}): its failure stops the team", listed(names_of(ports)),
@@ -58,7 +58,7 @@ void add_shared_switch(const TeamState& state, const std::vector<const PortStatu
 
 bool needs_one_aggregate(const TeamState& state) {
     return state.runner != "activebackup" && state.runner != "lacp" && state.runner != "broadcast" &&
-           state.runner != "slb";
+           !balances_alone(state);
 }
 
 /// Without LACP nobody tells the switches that the ports are one link.
@@ -85,6 +85,12 @@ void add_different_switches(const TeamState& state, const std::vector<const Port
 }
 
 } // namespace
+
+bool balances_alone(const TeamState& state) {
+    const auto& attached = state.attached;
+    return state.runner == "slb" ||
+           (attached && (attached->mode == "balance-tlb" || attached->mode == "balance-alb"));
+}
 
 Findings redundancy_findings(const Readings& readings) {
     Findings findings;

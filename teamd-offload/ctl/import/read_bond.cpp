@@ -75,6 +75,10 @@ BondSetup read_device(const std::string& device) {
 
 } // namespace
 
+void use_own_policy(BondSetup& bond, const AttachedStatus& attached) {
+    if (!attached.own_policy.empty()) bond.options["xmit_hash_policy"] = attached.own_policy;
+}
+
 Result<BondSetup> read_bond(const std::string& device) {
     if (sysfs::names_in(fs::path("/sys/class/net") / device / "bonding").empty())
         return fail(EINVAL, fmt::format("{}: is no bond", device));

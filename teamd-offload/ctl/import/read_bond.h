@@ -5,6 +5,7 @@
 
 #include "base/result.h"
 #include "kernel/netlink/bond_options.h"
+#include "model/attached.h"
 
 #include <map>
 #include <string>
@@ -33,6 +34,9 @@ struct BondSetup {
 
 /// The words of an option with several, separated by blanks, commas or semicolons.
 std::vector<std::string> list_of(std::string text);
+
+/// A daemon that steers a bond has replaced the xmit_hash_policy: its owner's comes back.
+void use_own_policy(BondSetup& bond, const AttachedStatus& attached);
 
 /// A bond of this network namespace; EINVAL: the device is none.
 Result<BondSetup> read_bond(const std::string& device);

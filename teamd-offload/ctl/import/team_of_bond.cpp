@@ -3,7 +3,7 @@
 
 #include "base/whole_number.h"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>

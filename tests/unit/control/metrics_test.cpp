@@ -123,6 +123,30 @@ TEST(Metrics, of_faults_have_an_alert_and_a_panel) {
     }
 }
 
+/// Bonding does not tell when a LACPDU came, and counts them.
+TEST(Metrics, of_lacp_by_bonding_have_what_the_alert_of_a_silent_partner_needs) {
+    const auto text = text_of_teams({*json::parse(R"({"team_device": {"ifinfo": {"ifname": "bond0"}},
+        "ports": {"eth1": {"link": {"up": true}, "runner": {"detail": {"lacpdus_received": 0,
+            "milliseconds_since_received": -1}}}, "eth2": {"link": {"up": true}}}})")});
+    const auto rules = file_at("packaging/prometheus/teamd-offload.rules.yml");
+    const auto at = rules.find("alert: TeamPartnerSilent");
+    ASSERT_NE(at, std::string::npos);
+    const auto rule = rules.substr(at, rules.find("annotations", at) - at);
+    for (const auto* metric : {"teamd_offload_port_lacpdus_received_total", "teamd_offload_port_link_up"}) {
+        EXPECT_THAT(rule, HasSubstr(metric));
+        EXPECT_THAT(text, HasSubstr(std::string(metric) + "{team=\"bond0\",port=\"eth1\"}"));
+    }
+    EXPECT_THAT(rule, Not(HasSubstr("lacpdu_received_seconds")));
+    EXPECT_THAT(text, Not(HasSubstr("lacpdus_received_total{team=\"bond0\",port=\"eth2\"}")))
+        << "other runners have none";
+}
+
+/// doctor names the port; the state has the time.
+TEST(Metrics, of_a_damped_port_lead_to_the_command_that_shows_when_it_returns) {
+    EXPECT_THAT(file_at("packaging/prometheus/teamd-offload.rules.yml"),
+                HasSubstr("When it will be used again: teamoctl {{ $labels.team }} state."));
+}
+
 TEST(Metrics, of_no_team_are_empty) { EXPECT_EQ("", text_of_teams({})); }
 
 } // namespace

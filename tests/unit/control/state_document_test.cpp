@@ -168,6 +168,22 @@ TEST(StateDocument, is_read_back_with_damping_and_weight) {
     EXPECT_EQ(state->ports[0].damping->penalty, 2207U);
 }
 
+/// slb does nothing in other modes than balance-xor.
+TEST(StateDocument, is_read_with_the_runner_that_an_attached_bond_is_like) {
+    auto status = team_without_ports();
+    const auto runner_in = [&status](const char* mode) {
+        status.attached = AttachedStatus{.mode = mode};
+        const auto state = read_state(state_document(status));
+        return state ? state->runner : state.error().text;
+    };
+    EXPECT_EQ(runner_in("balance-xor"), "loadbalance");
+    EXPECT_EQ(runner_in("802.3ad"), "lacp");
+    status.runner = SlbRunner{};
+    EXPECT_EQ(runner_in("balance-xor"), "slb");
+    EXPECT_EQ(runner_in("802.3ad"), "lacp");
+    EXPECT_EQ(runner_in("active-backup"), "activebackup");
+}
+
 TEST(StateDocument, counts_buckets_per_port) {
     auto status = team_with(port("eth1", 3));
     status.ports[0].buckets = 156;

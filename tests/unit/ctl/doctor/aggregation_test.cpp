@@ -119,8 +119,24 @@ TEST(Aggregation, is_wrong_with_slb) {
               "port than their address's are dropped\n"
               "    on the switch: remove the group (LAG) of the ports; or here: \"runner\": {\"name\": "
               "\"loadbalance\"}, or \"lacp\"\n");
+    readings.state.attached = AttachedStatus{.mode = "balance-xor"};
+    EXPECT_THAT(found(readings), testing::HasSubstr("or here: remove \"runner\": {\"name\": \"slb\"}\n"))
+        << "the configuration of such a bond has no other runner";
     readings.repeated.duplicated = 1;
     EXPECT_EQ(found(readings), nothing) << "so it is with slb";
+}
+
+TEST(Aggregation, is_not_expected_of_a_bond_that_balances_alone) {
+    auto readings = one_sided();
+    readings.repeated = {.different = 14, .duplicated = 12, .own = 3};
+    for (const auto* mode : {"balance-tlb", "balance-alb"}) {
+        readings.state.attached = AttachedStatus{.mode = mode, .unsteered = Unsteered::mode};
+        EXPECT_EQ(found(readings), nothing) << mode;
+        readings.repeated = {};
+        EXPECT_EQ(found(readings), nothing) << mode << " receives by one port";
+    }
+    readings.state.attached->mode = "balance-xor";
+    EXPECT_EQ(aggregation_findings(readings).size(), 1);
 }
 
 /// eth1 is active and eth2 is the backup port; packets received in a second.

@@ -339,6 +339,8 @@ TEST(Findings, note_a_port_that_receives_most) {
     receives(2, 100'000'000);
     readings.state.runner = "activebackup";
     EXPECT_THAT(seen(readings), IsEmpty()) << "one port carries all";
+    readings.state.runner = "slb";
+    EXPECT_THAT(seen(readings), IsEmpty()) << "the switch has no group";
 }
 
 TEST(Findings, count_forced_moves_except_by_hand) {

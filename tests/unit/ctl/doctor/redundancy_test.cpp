@@ -114,6 +114,12 @@ TEST(Redundancy, warns_of_different_switches_without_lacp) {
         "    use the runner activebackup or slb, or lacp if the switches are one system (MLAG, stack)\n");
     EXPECT_EQ(redundancy_of(spread(2, "lacp")), well) << "MLAG";
     EXPECT_EQ(redundancy_of(spread(2, "broadcast")), well);
+    EXPECT_EQ(redundancy_of(spread(2, "slb")), well);
+    auto bond = spread(2, "loadbalance");
+    bond.state.attached = AttachedStatus{.mode = "balance-alb"};
+    EXPECT_EQ(redundancy_of(bond), well);
+    bond.state.attached->mode = "balance-xor";
+    EXPECT_THAT(redundancy_of(bond), testing::HasSubstr("different switches"));
 }
 
 } // namespace

@@ -52,6 +52,15 @@ TEST(ImportBond, makes_the_runner_of_each_mode) {
               part(imported(bond({{"mode", "balance-rr"}, {"packets_per_slave", "0"}})), "runner"));
 }
 
+TEST(ImportBond, has_the_policy_of_the_owner_of_a_steered_bond) {
+    auto setup = bond({{"mode", "balance-xor 2"}, {"xmit_hash_policy", "encap3+4 4"}});
+    use_own_policy(setup, {.policy = "encap3+4"}); // the daemon does not know it
+    EXPECT_THAT(imported(setup).lost, Contains(StartsWith("xmit_hash_policy encap3+4: ")));
+    use_own_policy(setup, {.policy = "encap3+4", .own_policy = "layer2+3"});
+    EXPECT_EQ(R"({"name": "loadbalance", "tx_hash": ["eth", "ip"]})", part(imported(setup), "runner"));
+    EXPECT_THAT(imported(setup).lost, IsEmpty());
+}
+
 TEST(ImportBond, keeps_an_address_of_its_own) {
     auto setup = bond({});
     EXPECT_EQ("", part(imported(setup), "hwaddr"));
