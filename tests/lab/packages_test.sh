@@ -86,6 +86,12 @@ step "libteam's teamd replaced: $count packets lost at 10,000 a second"
 [[ " $(systemctl show --property=Before --value 'teamd-offload-replaced-*.service') " == *" network-pre.target "* ]] || fail "the team goes down before the network: $(systemctl show 'teamd-offload-replaced-*.service')"
 kill "$second"
 teamd -k -t team0 || fail "teamd -k"
+# An administrator's own unit of libteam's name stays as it is.
+printf '[Service]\nExecStart=/bin/true\n' >/etc/systemd/system/teamd@.service
+systemctl daemon-reload
+[ "$(systemctl show --property=Type --value teamd@own.service)" = simple ] || fail "the package changes a teamd@.service in /etc: $(systemctl cat teamd@own.service)"
+rm /etc/systemd/system/teamd@.service
+systemctl daemon-reload
 # The same by libteam's unit: an upgrade hands the team over, a removal ends it.
 mkdir -p /run/teamd
 cp /run/old.conf /run/teamd/team0.conf

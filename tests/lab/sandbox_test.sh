@@ -74,8 +74,8 @@ step "a running teamd keeps its team and its PID file"
 
 # The unit of teamd, for this daemon; there is no bus for -D.
 folder=/etc/systemd/system/teamd@.service.d
-install -D -m 644 -t /etc/systemd/system packaging/compat/teamd@.service
-install -D -m 644 -t $folder packaging/systemd/10-daemon.conf
+mkdir -p $folder
+cat packaging/compat/teamd@.service packaging/systemd/10-daemon.conf >/etc/systemd/system/teamd@.service
 printf '[Service]\nExecStart=\nExecStart=/usr/bin/teamd-offload -U -o -t %%i -f /run/teamd/%%i.conf\n' >$folder/20-lab.conf
 cp $conf /run/teamd/team0.conf
 systemctl daemon-reload

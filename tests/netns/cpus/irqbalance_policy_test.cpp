@@ -90,6 +90,17 @@ TEST_F(IrqBalancePolicy, bans_ports_of_teams_that_start_at_boot) {
     EXPECT_TRUE(leaves(other_));
 }
 
+TEST_F(IrqBalancePolicy, bans_ports_of_all_teams_if_their_unit_starts_at_boot) {
+    file(card_.substr(1) + "/net/eth0/ifindex");
+    file(other_.substr(1) + "/net/eth1/ifindex");
+    file("etc/teamd-offload/team0.conf", R"({"ports": {"eth0": {}}})");
+    fs::create_directories(root_ / "etc/systemd/system/multi-user.target.wants");
+    fs::create_symlink("/lib/systemd/system/teamd-offload.service",
+                       root_ / "etc/systemd/system/multi-user.target.wants/teamd-offload.service");
+    EXPECT_TRUE(bans(card_));
+    EXPECT_TRUE(leaves(other_)) << "is in no team's file";
+}
+
 TEST_F(IrqBalancePolicy, falls_back_to_the_udev_database) {
     team_has("enp0s3");
     file("run/udev/data/n3", "I:1\nE:ID_PATH=pci-0000:00:03.0\nE:ID_NET_NAME=enp0s3\nV:1\n");
