@@ -95,7 +95,8 @@ for part in ${*:-keys commands statuses metrics messages packages dbus}; do
         dbus) test_of netns_test Dbus.has_the_interfaces_of_the_snapshot || wrong=1 ;;
         *)
             if [ -n "$renew" ]; then
-                "$part" >"$here/$part"
+                "$part" >"$build/outside.$part"
+                mv "$build/outside.$part" "$here/$part"
             elif ! diff -u --label "tests/outside/$part" --label "this tree" "$here/$part" <("$part"); then
                 wrong=1
             fi

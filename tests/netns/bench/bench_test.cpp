@@ -11,9 +11,11 @@
 #include <gmock/gmock.h>
 #include <rapidjson/document.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdlib>
 #include <fstream>
+#include <limits>
 #include <random>
 #include <set>
 
@@ -47,12 +49,43 @@ double megabits(const rapidjson::Value& round, const char* way) {
     return round[way].GetDouble() * 8e-6 / round["seconds"].GetDouble();
 }
 
+/// Whether each round lies between these, in Mbit/s.
+bool all_between(double least, double most, const rapidjson::Value& results) {
+    for (const auto* over : {"team", "ports"})
+        for (const std::string_view way : {"transmit", "receive", "both"})
+            for (const auto* measured : cases_with(results, over, 2, way))
+                for (const auto& round : (*measured)["rounds"].GetArray()) {
+                    const auto sent = megabits(round, "sent"), received = megabits(round, "received");
+                    if (std::max(sent, received) > most || (way != "receive" && sent < least) ||
+                        (way != "transmit" && received < least))
+                        return false;
+                }
+    return true;
+}
+
+/// A round is so short that a busy machine may stand still for all of it: what cannot be is measured again,
+/// up to twice.
+template <class Measure>
+Output figures_of(Measure measure, double most = std::numeric_limits<double>::infinity()) {
+    constexpr double least = 10;
+    for (int more = 2;; --more) {
+        auto done = measure();
+        rapidjson::Document results;
+        if (more == 0 || done.status != 0 || results.Parse(done.out.c_str()).HasParseError() ||
+            all_between(least, most, results))
+            return done;
+    }
+}
+
 // The rates depend on how busy this machine is: only what cannot be is checked.
 TEST(Bench, measures_each_way_with_figures_that_can_be) {
-    const auto done =
-        run({.argv = bench_command({"--self=2", "--seconds=0.1", "--rounds=1", "--rate=200", "--json"}),
+    const auto measure = [] {
+        return run(
+            {.argv = bench_command({"--self=2", "--seconds=0.1", "--rounds=1", "--rate=200", "--json"}),
              .environment = {without_leak_check}},
             patient(110s));
+    };
+    const auto done = figures_of(measure, 1.1 * 400);
     ASSERT_EQ(done.status, 0) << done.err;
     rapidjson::Document results;
     results.Parse(done.out.c_str());
@@ -131,7 +164,7 @@ TEST(BenchPeer, measures_the_running_team_with_a_server_of_another_host) {
         EXPECT_THAT(refused.err, testing::HasSubstr("does not allow this machine"));
     }
     const auto server = serve(std::string(team_v4));
-    const auto done = measure();
+    const auto done = figures_of(measure);
     ASSERT_EQ(done.status, 0) << done.err;
     rapidjson::Document results;
     results.Parse(done.out.c_str());

@@ -81,10 +81,15 @@ TEST(Waits, of_a_command_are_short_or_said) {
             words.insert(words.end(), more->second.begin(), more->second.end());
         const auto start = SteadyClock::now();
         const auto done = team.teamoctl(words);
-        const auto took = since(start);
+        auto took = since(start);
         EXPECT_NE(2, done.status) << command << ": " << done.err << "the test must give it arguments";
         const bool says_why = done.err.find(", at most ") != std::string::npos;
         said += says_why ? 1 : 0;
+        // On a busy machine a command may take long once; one that waits does so each time.
+        for (int more = 0; more < 2 && !says_why && took >= patient(at_once); ++more) {
+            const auto again = SteadyClock::now();
+            if (team.teamoctl(words).status == done.status) took = std::min(took, since(again));
+        }
         EXPECT_TRUE(says_why || took < patient(at_once)) << command << " took " << took.count() << " ms";
     }
     EXPECT_GE(said, 5U) << "stats live, top, doctor, offload and port drain wait";

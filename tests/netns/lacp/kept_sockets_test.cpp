@@ -34,7 +34,8 @@ TEST(KeptSockets, have_what_arrived_without_a_daemon) {
 
     auto first = Process::start({.argv = command, .environment = manager.environment()});
     ASSERT_TRUE(manager.received("READY=1"));
-    ASSERT_TRUE(manager.received(fmt::format("FDNAME=lldp-{}\n", index("eth1"))));
+    for (const auto* port : {"eth1", "eth2"})
+        ASSERT_TRUE(manager.received(fmt::format("FDNAME=lldp-{}\n", index(port))));
     ASSERT_TRUE(becomes("leaf-7\n", [&] {
         announce("leaf-7");
         return name_of_switch();

@@ -75,8 +75,7 @@ public:
 
     void expect_all_put_back() {
         for (unsigned number = 0; number < ports; ++number)
-            EXPECT_EQ("", difference(before_[number], snapshot(wires_.host(), names()[number])))
-                << names()[number];
+            EXPECT_TRUE(becomes("", [&] { return changes_of(number); })) << names()[number];
         EXPECT_FALSE(exists(wires_.host(), "team0"));
         EXPECT_EQ("", must(wires_.host(), "find /run/teamd /run/teamd-offload ! -type d"));
     }
@@ -113,9 +112,10 @@ private:
         }
         return list;
     }
-    bool is_as_before(unsigned number) const {
-        return difference(before_[number], snapshot(wires_.host(), names()[number])).empty();
+    std::string changes_of(unsigned number) const {
+        return difference(before_[number], snapshot(wires_.host(), names()[number]));
     }
+    bool is_as_before(unsigned number) const { return changes_of(number).empty(); }
     std::string text_of_state() const {
         return must(wires_.host(), "ip -d link; cat /run/teamd-offload/team0.json 2>&1; true");
     }
@@ -133,6 +133,8 @@ protected:
         wires_.host().ip("link set eth1 mtu 1400 address 02:00:00:00:01:01\n"
                          "link set eth2 mtu 1300 allmulticast on up");
         must(wires_.host(), "echo 1 > /proc/sys/net/ipv6/conf/eth1/disable_ipv6");
+        if (!becomes("UP", [this] { return look(wires_.host(), "eth2").operstate; }))
+            throw SetupError("eth2 does not come up");
         for (const auto& port : names())
             before_.push_back(snapshot(wires_.host(), port));
     }

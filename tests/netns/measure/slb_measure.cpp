@@ -38,7 +38,7 @@ TEST_P(SlbPromise, holds_over_200_moves_and_20_cables) {
     const auto moved = scene.tally(before.sent);
     fmt::print("moves: {}\n", text_of(moved));
     EXPECT_EQ(0U, moved.lost + moved.twice + moved.back);
-    EXPECT_EQ(SwitchedGuests::guests, scene.reached(100));
+    EXPECT_EQ(SwitchedGuests::guests, scene.reached(100, long_enough));
 
     const auto from = scene.sent();
     scene.start_traffic(1'000);
@@ -71,7 +71,7 @@ TEST_P(SlbPromise, holds_over_200_moves_and_20_cables) {
     const auto all = scene.tally();
     fmt::print("all: {}\n", text_of(all));
     EXPECT_EQ(0U, all.twice + all.back);
-    EXPECT_EQ(SwitchedGuests::guests, scene.reached(100));
+    EXPECT_EQ(SwitchedGuests::guests, scene.reached(100, long_enough));
 }
 
 /// What the guests get for some seconds, and how even the ports send.

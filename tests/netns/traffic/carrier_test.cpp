@@ -77,28 +77,27 @@ TEST(LinkWatch, reports_up_after_delay_up) {
     const Cabling wires(2, FarSide::open);
     wires.pull(1);
     const TeamUnderTest team(with_delays(delay, 0ms));
+    ASSERT_TRUE(team.await_link("eth2"));
     ASSERT_FALSE(team.link_is_up("eth1"));
     const auto plugged = SteadyClock::now();
     wires.plug(1);
-    EXPECT_GE(until_watch_says(team, true, plugged), delay);
-    const auto pulled = SteadyClock::now();
-    wires.pull(1);
-    EXPECT_LT(until_watch_says(team, false, pulled), delay) << "delay_up must not delay a lost link";
+    EXPECT_GE(until_watch_says(team, true, plugged), delay) << "eth2 carries";
 }
 
-TEST(LinkWatch, does_not_delay_the_only_link) {
+/// With a delay that is longer than a test waits.
+TEST(LinkWatch, does_not_delay_the_only_link_or_a_lost_one) {
     const Cabling wires(2, FarSide::open);
     wires.pull(1);
     wires.pull(2);
-    const TeamUnderTest team(with_delays(delay, 0ms));
+    const TeamUnderTest team(with_delays(60s, 0ms));
     ASSERT_FALSE(team.link_is_up("eth1"));
-    auto plugged = SteadyClock::now();
     wires.plug(1);
-    EXPECT_LT(until_watch_says(team, true, plugged), delay);
-    plugged = SteadyClock::now();
+    EXPECT_TRUE(team.await_link("eth1"));
     wires.plug(2);
-    EXPECT_TRUE(team.await_link("eth2"));
-    EXPECT_GE(since(plugged), delay) << "eth1 carries";
+    EXPECT_TRUE(team.await_item("ports.eth2.link.up", "true"));
+    EXPECT_TRUE(stays("eth1 carries, so eth2 waits", [&] { return !team.link_is_up("eth2"); }, 300ms));
+    wires.pull(1);
+    EXPECT_TRUE(team.await_link("eth1", false)) << "delay_up must not delay a lost link";
 }
 
 TEST(LinkWatch, reports_down_after_delay_down) {
@@ -115,12 +114,23 @@ TEST(LinkWatch, reports_down_after_delay_down) {
 TEST(LinkWatch, ignores_a_flap_within_the_delay) {
     const Cabling wires(2, FarSide::open);
     const TeamUnderTest team(with_delays(0ms, delay));
-    ASSERT_TRUE(team.await_link("eth1"));
-    wires.pull(1);
-    ASSERT_TRUE(team.await_item("ports.eth1.link.up", "false"));
-    wires.plug(1);
+    const auto count = [&] { return team.item("ports.eth1.link_watches.list.link_watch_0.down_count"); };
+    std::string before;
+    milliseconds took = delay;
+    // On a busy machine a flap may be longer than the delay.
+    for (int tries = 0; tries < 5 && took >= delay; ++tries) {
+        ASSERT_TRUE(team.await_link("eth1"));
+        before = count();
+        const auto pulled = SteadyClock::now();
+        wires.pull(1);
+        ASSERT_TRUE(team.await_item("ports.eth1.link.up", "false"));
+        wires.plug(1);
+        ASSERT_TRUE(team.await_item("ports.eth1.link.up", "true"));
+        took = since(pulled);
+    }
+    ASSERT_LT(took, delay);
     EXPECT_TRUE(stays("up", [&] { return team.link_is_up("eth1"); }, delay + 300ms));
-    EXPECT_EQ("0", team.item("ports.eth1.link_watches.list.link_watch_0.down_count"));
+    EXPECT_EQ(before, count());
 }
 
 TEST(LinkWatch, combines_team_and_port_watches) {

@@ -255,7 +255,8 @@ TEST(ForeignPrograms, that_clear_the_inner_device_are_answered) {
     EXPECT_EQ(0, team.stop());
 }
 
-/// The daemon looks for its filters every second. The kernel would tell `tc monitor` if it asked for clsact.
+/// Every five seconds the daemon looks for its filters at the next one of its devices, eth1 and the inner
+/// one. The kernel would tell `tc monitor` if it asked for clsact.
 TEST(ForeignPrograms, that_listen_to_tc_hear_nothing_of_a_team_at_rest) {
     const Cabling wires(1, FarSide::lag_switch);
     TeamUnderTest team(loadbalance(1));
@@ -265,7 +266,7 @@ TEST(ForeignPrograms, that_listen_to_tc_hear_nothing_of_a_team_at_rest) {
         must(wires.host(), "tc qdisc add dev lo clsact; tc qdisc del dev lo clsact");
         return monitor.out().find("dev lo") != std::string::npos;
     }));
-    std::this_thread::sleep_for(1100ms);
+    std::this_thread::sleep_for(11s);
     EXPECT_THAT(monitor.out(), Not(HasSubstr("eth1")));
     EXPECT_EQ(0, team.stop());
 }

@@ -45,14 +45,14 @@ protected:
         const auto done = team_->teamoctl({"config", "reload"});
         EXPECT_EQ(0, done.status) << done.err;
     }
-    /// Requests for another host, sent by the client; those of them that the guard has dropped.
-    std::uint64_t dropped_of(unsigned requests) const {
+    /// Requests for another host, sent by the client; those of them that the guard drops within `patience`.
+    std::uint64_t dropped_of(unsigned requests, milliseconds patience = long_enough) const {
         const PacketSocket from(wires_.client(), "client0");
         const auto before = dropped();
         for (unsigned time = 0; time < requests + 2;
              ++time) // one tells the sender's MAC address, now and then
             from.send(arp_request(mac("02:00:00:00:07:07"), "10.0.0.77", "10.0.0.99"));
-        std::this_thread::sleep_for(100ms);
+        static_cast<void>(eventually("", [&] { return dropped() >= before + requests; }, patience));
         return dropped() - before;
     }
     std::uint64_t dropped() const { return std::stoull(team_->item("guard.dropped.arp_request")); }
@@ -95,7 +95,8 @@ TEST_F(Guarded, knows_a_new_address_at_once) {
         return reaches(wires_.client(), team_v4);
     }));
     wires_.host().ip("addr del 10.0.0.99/24 dev team0");
-    EXPECT_TRUE(eventually("a former address is another host's", [this] { return dropped_of(5) >= 5; }));
+    EXPECT_TRUE(
+        eventually("a former address is another host's", [this] { return dropped_of(5, 100ms) >= 5; }));
 }
 
 TEST_F(Guarded, knows_a_local_route_before_its_next_poll) {
@@ -148,8 +149,11 @@ TEST_F(Guarded, tells_a_neighbour_of_a_vlan_from_one_that_repeats_itself_without
     };
     ASSERT_TRUE(drops("10.0.0.78", true)) << "it does not know the VLAN";
     ASSERT_TRUE(drops("10.0.0.77", false));
-    std::this_thread::sleep_for(100ms); // all have come
-    const auto before = dropped();
+    auto before = dropped();
+    ASSERT_TRUE(eventually("all have come", [&] {
+        before = dropped();
+        return bool{stays("no more", [&] { return dropped() == before; }, 300ms)};
+    }));
     ask("10.0.0.77", true); // the kernel's table of neighbours has one for each device
     ask("10.0.0.77", true);
     EXPECT_TRUE(eventually("the second is dropped", [&] { return dropped() > before; }));
@@ -196,7 +200,7 @@ TEST_F(Guarded, steps_aside_for_a_bridge_and_a_macvlan_of_a_container) {
     wires_.host().ip("link add bridge0 type bridge\nlink set team0 master bridge0");
     EXPECT_TRUE(steps_aside());
     EXPECT_THAT(aside(), HasSubstr("team0 is a port of bridge0"));
-    EXPECT_EQ(0U, dropped_of(5));
+    EXPECT_EQ(0U, dropped_of(5, 100ms));
     EXPECT_THAT(team_->teamoctl({"guard"}).out, HasSubstr("drops nothing now: team0 is a port of bridge0"));
     wires_.host().ip("link set team0 nomaster");
     EXPECT_TRUE(drops_again());

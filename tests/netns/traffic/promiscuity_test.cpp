@@ -11,11 +11,10 @@ namespace teamo::test {
 namespace {
 
 testing::AssertionResult ports_become_promiscuous(const Cabling& wires, bool promiscuous) {
-    return becomes(promiscuous, [&wires] {
-        // With the driver the ports are promiscuous without the flag IFF_PROMISC, which is for the
-        // administrator.
-        return look(wires.host(), "eth1").promiscuity > 0 && look(wires.host(), "eth2").promiscuity > 0;
-    });
+    // With the driver the ports are promiscuous without the flag IFF_PROMISC, which is for the administrator.
+    const auto is = [&wires](const char* port) { return look(wires.host(), port).promiscuity > 0; };
+    return eventually(promiscuous ? "both are promiscuous" : "none is promiscuous",
+                      [&] { return is("eth1") == promiscuous && is("eth2") == promiscuous; });
 }
 
 TEST(Promiscuity, with_a_macvlan) {

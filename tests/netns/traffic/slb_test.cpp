@@ -50,7 +50,7 @@ TEST_P(Slb, takes_each_frame_once_while_addresses_move) {
     scene_.stop_traffic();
     const auto moved = scene_.tally(from);
     EXPECT_EQ(0U, moved.lost + moved.twice + moved.back + moved.late) << text_of(moved);
-    EXPECT_EQ(SwitchedGuests::guests, scene_.reached(4));
+    EXPECT_EQ(SwitchedGuests::guests, scene_.reached(4, long_enough));
 }
 
 TEST_P(Slb, loses_no_guest_with_a_cable) {
@@ -182,7 +182,7 @@ TEST(SlbAttached, takes_each_frame_once_on_a_bond_of_others) {
     scene.stop_traffic();
     const auto moved = scene.tally(from);
     EXPECT_EQ(0U, moved.lost + moved.twice + moved.back) << text_of(moved);
-    EXPECT_EQ(SwitchedGuests::guests, scene.reached(2));
+    EXPECT_EQ(SwitchedGuests::guests, scene.reached(2, long_enough));
 
     // Bonding chooses the slaves, and nobody tells the programs.
     team.kill();

@@ -127,7 +127,7 @@ void TeamUnderTest::run(const std::vector<std::string>& arguments, WatchedCalls*
 
 bool TeamUnderTest::try_to_start(WatchedCalls& calls, const std::vector<std::string>& arguments) {
     run(arguments, &calls);
-    for (const auto start = SteadyClock::now(); !answers(); std::this_thread::sleep_for(poll_interval())) {
+    for (const auto start = SteadyClock::now(); !answers(1s); std::this_thread::sleep_for(poll_interval())) {
         if (!process_->running()) return false;
         if (since(start) > patient(long_enough))
             throw SetupError("the daemon does not answer; its log:\n" + log());
@@ -137,7 +137,7 @@ bool TeamUnderTest::try_to_start(WatchedCalls& calls, const std::vector<std::str
 
 void TeamUnderTest::start(const std::vector<std::string>& arguments) {
     run(arguments, nullptr);
-    for (const auto start = SteadyClock::now(); !answers(); std::this_thread::sleep_for(poll_interval()))
+    for (const auto start = SteadyClock::now(); !answers(1s); std::this_thread::sleep_for(poll_interval()))
         if (!process_->running() || since(start) > patient(long_enough))
             throw SetupError(fmt::format("{} {}; its log:\n{}", daemon_program(),
                                          process_->running() ? "does not answer" : "ended at once", log()));
@@ -160,9 +160,9 @@ std::string TeamUnderTest::log() const {
     return process_ ? earlier_log_ + process_->out() + process_->err() : earlier_log_;
 }
 
-bool TeamUnderTest::answers() const {
+bool TeamUnderTest::answers(milliseconds patience) const {
     const auto socket = ControlSocket::to(device_);
-    return socket && checked_state(payload_of(socket->ask("StateDump", {}, 1s)));
+    return socket && checked_state(payload_of(socket->ask("StateDump", {}, patience)));
 }
 
 std::optional<std::string> TeamUnderTest::ask(std::string_view method,

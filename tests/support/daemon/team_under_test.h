@@ -69,7 +69,7 @@ public:
     /// Its log since the first start.
     std::string log() const;
 
-    bool answers() const;
+    bool answers(milliseconds patience = patient(long_enough)) const;
     /// The payload of the control socket's reply; none if it is an error, or no daemon listens.
     std::optional<std::string> ask(std::string_view method,
                                    const std::vector<std::string>& arguments = {}) const;

@@ -3,6 +3,7 @@
 
 #include "support/daemon/process.h"
 
+#include <fmt/ranges.h>
 #include <linux/if_link.h>
 #include <linux/rtnetlink.h>
 #include <net/if.h>

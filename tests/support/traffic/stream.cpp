@@ -58,6 +58,7 @@ void Stream::await_first() {
     const std::vector<std::byte> probe(size_, std::byte{0xff});
     const auto arrived = [&] {
         (void)::send(sender_.get(), probe.data(), probe.size(), 0);
+        ++probes_;
         std::this_thread::sleep_for(5ms);
         const std::lock_guard lock(mutex_);
         return first_came_;

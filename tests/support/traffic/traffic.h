@@ -49,6 +49,8 @@ public:
 
     /// The number of the next packet.
     std::uint64_t next() const { return next_; }
+    /// The packets before the first, none of which has a number.
+    std::uint64_t probes() const { return probes_; }
     /// Waits until a packet arrives that was sent at least this many packets after this call; false if none
     /// does.
     bool flows(std::uint64_t packets = 1, milliseconds patience = long_enough) const;
@@ -78,6 +80,7 @@ private:
     unsigned per_skb_;
     milliseconds burst_, pause_;
     UniqueFd sender_, receiver_;
+    std::uint64_t probes_ = 0;
     std::atomic<std::uint64_t> next_{0};
     mutable std::mutex mutex_; ///< protects the following members
     std::vector<Arrival> arrivals_;
