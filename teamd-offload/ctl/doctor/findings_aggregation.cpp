@@ -135,8 +135,9 @@ void add_to_standby(const Readings& readings, Findings& findings) {
                  "is a backup port, but received {} in a second while the active port received {} ({}): "
                  "the switch seems to aggregate the ports, and packets to a backup port are lost",
                  counted(*here, "packet", "packets"), *by_active, active->name),
-             "on the switch: remove the group (LAG) of the ports; or here: "
-             R"("runner": {"name": "loadbalance"})"});
+             fmt::format("on the switch: remove the group (LAG) of the ports; or here: {}",
+                         state.attached ? "the bond's mode balance-xor, or 802.3ad"
+                                        : R"("runner": {"name": "loadbalance"})")});
     }
 }
 

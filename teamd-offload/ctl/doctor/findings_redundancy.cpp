@@ -81,7 +81,9 @@ void add_different_switches(const TeamState& state, const std::vector<const Port
          fmt::format("its ports lead to different switches ({}): with the runner {} each of them must treat "
                      "the ports as one link",
                      text, state.runner),
-         "use the runner activebackup or slb, or lacp if the switches are one system (MLAG, stack)"});
+         state.attached
+             ? R"("runner": {"name": "slb"}, or the bond's mode active-backup, or 802.3ad if the switches are one system (MLAG, stack))"
+             : "use the runner activebackup or slb, or lacp if the switches are one system (MLAG, stack)"});
 }
 
 } // namespace

@@ -163,6 +163,9 @@ TEST(Aggregation, is_reported_if_a_backup_port_receives_more_than_the_active_one
         "    on the switch: remove the group (LAG) of the ports; or here: \"runner\": {\"name\": "
         "\"loadbalance\"}\n");
     EXPECT_EQ(all_findings(activebackup(800, 1200)).size(), 1);
+    auto bond = activebackup(800, 1200);
+    bond.state.attached = AttachedStatus{.mode = "active-backup"};
+    EXPECT_THAT(found(bond), testing::HasSubstr("or here: the bond's mode balance-xor, or 802.3ad\n"));
 }
 
 TEST(Aggregation, is_not_reported_for_flooded_packets) {

@@ -119,7 +119,8 @@ TEST(Redundancy, warns_of_different_switches_without_lacp) {
     bond.state.attached = AttachedStatus{.mode = "balance-alb"};
     EXPECT_EQ(redundancy_of(bond), well);
     bond.state.attached->mode = "balance-xor";
-    EXPECT_THAT(redundancy_of(bond), testing::HasSubstr("different switches"));
+    EXPECT_THAT(redundancy_of(bond), testing::AllOf(testing::HasSubstr("different switches"),
+                                                    testing::HasSubstr("the bond's mode active-backup")));
 }
 
 } // namespace
