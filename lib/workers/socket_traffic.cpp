@@ -44,6 +44,9 @@ SocketTraffic traffic_of(const teamo_socket_record& record) {
     return socket;
 }
 
+/// A user may open a socket a million times, and this is read each second.
+constexpr std::size_t most_sockets = 200'000;
+
 /// The iterator's link.
 Result<UniqueFd> open_link() {
     const Handle<teamo_sockets_bpf, teamo_sockets_bpf__destroy> skeleton(teamo_sockets_bpf__open());
@@ -146,9 +149,18 @@ SocketSource SocketSource::open() {
     return source;
 }
 
-Result<std::vector<SocketTraffic>> SocketSource::read() const {
+const std::string& SocketSource::limitations() const {
+    static const std::string too_many =
+        fmt::format("more than {} descriptors of sockets are open: the processes "
+                    "of the rest are not seen",
+                    most_sockets);
+    return ended_early_ ? too_many : limitations_;
+}
+
+Result<std::vector<SocketTraffic>> SocketSource::read() {
     if (!link_) return read_descriptors();
-    auto records = TEAMO_TRY(read_records<teamo_socket_record>(link_, "open files"));
+    auto records = TEAMO_TRY(read_records<teamo_socket_record>(link_, "open files", most_sockets));
+    ended_early_ = records.size() == most_sockets;
 
     // A process may have several descriptors of one socket.
     const auto key = [](const teamo_socket_record& record) {

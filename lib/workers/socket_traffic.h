@@ -20,13 +20,14 @@ public:
 
     /// Ordered by process and cookie, each pair once. Covers processes of this PID namespace and those below.
     /// A UDP socket has no counts, and a CPU only if it is connected.
-    Result<std::vector<SocketTraffic>> read() const;
+    Result<std::vector<SocketTraffic>> read();
     /// What it cannot see and why, as a message for the administrator; empty: no limitations.
-    const std::string& limitations() const { return limitations_; }
+    const std::string& limitations() const;
 
 private:
     UniqueFd link_;
     std::string limitations_;
+    bool ended_early_ = false; ///< the last read(), with more sockets than it takes
 };
 
 /// As SocketSource::read(), but without BPF and for TCP only: duplicates each descriptor (pidfd_getfd), which

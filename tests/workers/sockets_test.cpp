@@ -29,12 +29,12 @@ std::uint64_t cookie_of(int socket) {
 class Sockets : public testing::Test {
 protected:
     void SetUp() override { ASSERT_EQ(source_.limitations(), ""); }
-    std::vector<SocketTraffic> of(pid_t process, Transport transport = Transport::tcp) const {
+    std::vector<SocketTraffic> of(pid_t process, Transport transport = Transport::tcp) {
         const auto read = source_.read();
         EXPECT_TRUE(read) << read.error().text;
         return read ? of_process(*read, process, transport) : std::vector<SocketTraffic>();
     }
-    std::uint64_t bytes_of(pid_t process) const {
+    std::uint64_t bytes_of(pid_t process) {
         std::uint64_t bytes = 0;
         for (const auto& socket : of(process))
             bytes += socket.bytes;

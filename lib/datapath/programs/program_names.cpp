@@ -33,7 +33,8 @@ Result<bool> ProgramNames::are_known() {
 
 Result<std::string> ProgramNames::of(ProgramId id) {
     if (!names_.contains(id) && TEAMO_TRY(are_known())) {
-        const auto records = read_records<teamo_program_name>(*link_, "programs");
+        constexpr std::size_t most = 100'000; // more than any machine has
+        const auto records = read_records<teamo_program_name>(*link_, "programs", most);
         if (records) {
             names_.clear();
             for (const auto& record : *records)

@@ -90,13 +90,14 @@ Result<UniqueFd> link_iterator(int program, const std::string& over) {
     return link;
 }
 
-Result<std::vector<std::byte>> read_iterator(const UniqueFd& link, const std::string& over) {
+Result<std::vector<std::byte>> read_iterator(const UniqueFd& link, const std::string& over,
+                                             std::size_t most) {
     constexpr std::size_t part = 1 << 18;
     const UniqueFd iterator(bpf_iter_create(link.get()));
     if (!iterator) return fail_errno(errno, "cannot create a BPF iterator over " + over);
     std::vector<std::byte> bytes;
     std::size_t size = 0;
-    while (true) {
+    while (size < most) {
         bytes.resize(size + part);
         const auto got = ::read(iterator.get(), bytes.data() + size, part);
         // EAGAIN: a million objects in a row without a record (kernel/bpf/bpf_iter.c: MAX_ITER_OBJECTS).
@@ -105,7 +106,7 @@ Result<std::vector<std::byte>> read_iterator(const UniqueFd& link, const std::st
         if (got == 0) break;
         size += static_cast<std::size_t>(got);
     }
-    bytes.resize(size);
+    bytes.resize(std::min(size, most));
     return bytes;
 }
 

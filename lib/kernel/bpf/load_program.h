@@ -36,13 +36,13 @@ std::string reason_in(std::string_view messages);
 /// Makes an iterator of a loaded program. `over`: what it lists, for errors.
 Result<UniqueFd> link_iterator(int program, const std::string& over);
 
-/// Runs it; all that it writes.
-Result<std::vector<std::byte>> read_iterator(const UniqueFd& link, const std::string& over);
+/// Runs it; what it writes, up to `most` bytes.
+Result<std::vector<std::byte>> read_iterator(const UniqueFd& link, const std::string& over, std::size_t most);
 
-/// The same, as records.
+/// The same, as at most so many records.
 template <class Record>
-Result<std::vector<Record>> read_records(const UniqueFd& link, const std::string& over) {
-    const auto bytes = TEAMO_TRY(read_iterator(link, over));
+Result<std::vector<Record>> read_records(const UniqueFd& link, const std::string& over, std::size_t most) {
+    const auto bytes = TEAMO_TRY(read_iterator(link, over, most * sizeof(Record)));
     std::vector<Record> records(bytes.size() / sizeof(Record));
     if (!records.empty()) std::memcpy(records.data(), bytes.data(), records.size() * sizeof(Record));
     return records;

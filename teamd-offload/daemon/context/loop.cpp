@@ -82,6 +82,11 @@ Result<Io> Io::make(sd_event* loop, int fd, std::uint32_t events, Priority prior
 
 void Io::set_events(std::uint32_t events) { sd_event_source_set_io_events(source_.get(), events); }
 
+void Io::limit() {
+    constexpr std::chrono::microseconds interval = 20ms;
+    sd_event_source_set_ratelimit(source_.get(), static_cast<std::uint64_t>(interval.count()), 8);
+}
+
 Result<Signal> Signal::make(sd_event* loop, int number, Action action) {
     const auto received = [](sd_event_source*, const signalfd_siginfo*, void* kept) {
         return run<Signal>(kept);

@@ -60,6 +60,9 @@ public:
     using Source::Source;
     static Result<Io> make(sd_event* loop, int fd, std::uint32_t events, Priority priority, Action action);
     void set_events(std::uint32_t events);
+    /// For what a neighbour can flood: runs at most 8 times in 20 ms, so that sources of lower priority run
+    /// too.
+    void limit();
 };
 
 /// A signal. The process must have blocked it before.

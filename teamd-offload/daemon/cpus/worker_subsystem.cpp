@@ -3,6 +3,7 @@
 
 #include "kernel/cpus/cpus.h"
 #include "workers/affinity.h"
+#include "json/quote.h"
 
 #include <algorithm>
 #include <set>
@@ -64,7 +65,7 @@ private:
 };
 
 std::string title_of(const Worker& worker) {
-    return fmt::format("{} (process {})", worker.command, worker.id.pid);
+    return fmt::format("{} (process {})", json::printable(worker.command), worker.id.pid);
 }
 
 } // namespace

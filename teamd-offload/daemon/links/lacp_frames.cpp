@@ -69,6 +69,7 @@ void LacpFrames::open(const Port& port) {
     if (!io)
         return refused_[port.index](context_.log, Level::error, fmt::format("port {}: no LACP: ", port.name),
                                     io.error().text);
+    io->limit();
     refused_.erase(port.index);
     wires_.insert_or_assign(port.index,
                             Wire{.port = port, .socket = std::move(*socket), .io = std::move(*io)});

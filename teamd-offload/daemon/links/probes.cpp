@@ -53,6 +53,7 @@ void Probes::open(const Key& key, Ping& ping) {
         return ping.refused(context_.log, Level::error,
                             fmt::format("port {}: no link watch {}: ", ping.port, name_of(ping.watch)),
                             io.error().text);
+    io->limit();
     ping.refused.clear();
     ping.socket = std::move(*socket);
     ping.io = std::move(*io);

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // Two teams with the runner lacp, in two namespaces, with cables between them.
+#include "lacp/lacpdu.h"
 #include "netns/configs.h"
 #include "support/daemon/lacp_partner.h"
+#include "support/traffic/packet.h"
+#include "support/traffic/packet_socket.h"
 #include "support/traffic/traffic.h"
 
 #include <gmock/gmock.h>
+
+#include <fstream>
 
 namespace teamo::test {
 namespace {
@@ -168,6 +173,29 @@ TEST_F(LacpTeam, notices_at_once_that_its_partner_leaves) {
     ASSERT_EQ(0, partner.team().teamdctl({"port", "remove", "p2"}).status);
     EXPECT_TRUE(team.await_item("ports.eth2.datapath.transmits", "false"));
     EXPECT_EQ("true", team.item("ports.eth1.datapath.transmits"));
+}
+
+TEST_F(LacpTeam, gives_a_flood_of_a_neighbour_little_time) {
+    TeamUnderTest team(team_config(slow, ports_object(1)));
+    if (by_bonding(wires_)) GTEST_SKIP() << "the kernel reads LACPDUs";
+    up();
+    const auto frame = PacketBuilder(lacp::slow_protocols, MacAddress{{2, 0, 0, 0, 0, 9}})
+                           .other(lacp::ether_slow, 110)
+                           .bytes();
+    const PacketSocket neighbour(wires_.peer(), Cabling::far_end(1));
+    const auto spent = [&team] {
+        std::int64_t nanoseconds = 0;
+        std::ifstream(fmt::format("/proc/{}/schedstat", team.pid())) >> nanoseconds;
+        return std::chrono::nanoseconds(nanoseconds);
+    };
+    const auto before = spent();
+    unsigned sent = 0;
+    for (const auto begin = SteadyClock::now(); since(begin) < 1s; ++sent)
+        neighbour.send(frame);
+    const auto share = std::chrono::duration<double>(spent() - before).count();
+    fmt::print("{} frames, {:.3f} s of a CPU\n", sent, share);
+    EXPECT_LT(share, 0.3);
+    EXPECT_TRUE(team.answers());
 }
 
 TEST_F(LacpTeam, needs_min_ports_for_a_carrier) {
