@@ -35,6 +35,7 @@ far_end() {
         ip -n far link add lag type bridge mcast_snooping 0
     fi
     for port in 1 2; do
+        ip link del "a$port" 2>/dev/null || true # the namespace of its other end goes a moment later
         ip link add "a$port" type veth peer name "b$port" netns far
         ip -n far link set "b$port" master lag
         [ "$1" = 802.3ad ] || ip -n far link set "b$port" up

@@ -72,7 +72,7 @@ if [ -z "$icount" ]; then
 fi
 qemu+=(-cpu "$cpu${numa:+,vendor=GenuineIntel}" "${topology[@]}" -nodefaults -display none -no-reboot
     -kernel "$root/vmlinuz" -initrd "$cache/initramfs-$kernel"
-    -append "console=ttyS0 quiet loglevel=1 oops=panic panic=1 net.ifnames=0 fstab=no lab.lab=$here lab.run=$run lab.modules=$(readlink -f "$root/lib/modules/$version") lab.nic=$nic lab.init=$init lab.interactive=$interactive $clock $arguments"
+    -append "console=ttyS0 quiet loglevel=1 log_buf_len=1M oops=panic panic=1 net.ifnames=0 fstab=no lab.lab=$here lab.run=$run lab.modules=$(readlink -f "$root/lib/modules/$version") lab.nic=$nic lab.init=$init lab.interactive=$interactive $clock $arguments"
     -virtfs "local,path=/,mount_tag=host,security_model=none,readonly=on,multidevs=remap"
     -serial file:kernel.log -chardev stdio,id=console,signal=off -serial chardev:console
     -chardev socket,id=qmp,path=qmp,server=on,wait=off -mon chardev=qmp,mode=control

@@ -30,7 +30,8 @@ exposure "the unit" 20
 # Mounts of /tmp or /var/tmp may need the network, which waits for the team.
 [[ $(systemctl show --property=RequiresMountsFor --value "$unit") != */tmp* ]] || fail "the unit needs $(systemctl show --property=RequiresMountsFor "$unit")"
 inside test ! -w /tmp || fail "/tmp can be written"
-[[ $(teamoctl team0 interrupts) != *Read-only* ]] || fail "interrupts: $(teamoctl team0 interrupts)"
+said=$(teamoctl team0 interrupts) || fail "teamoctl team0 interrupts"
+[[ $said != *Read-only* ]] || fail "interrupts: $said"
 for file in /proc/irq/default_smp_affinity /proc/sys/net/ipv6/conf/eth0/disable_ipv6 /run/teamd /run/teamd-offload; do
     inside test -w $file || fail "$file cannot be written"
 done
