@@ -339,6 +339,15 @@ Result<DatapathChoice> find_datapath(LinkControl& control, const Links& links, c
             ? DatapathChoice::bond
             : choose_datapath(config.datapath, control, existing, config).value_or(DatapathChoice::automatic);
     TEAMO_TRY(within("/runner/name", check_runner(chosen, config.runner)));
+    if (existing != nullptr && team_of_device(*existing) == config.device &&
+        chosen != DatapathChoice::automatic)
+        if (const auto its =
+                choose_datapath(DatapathChoice::automatic, control, existing, config).value_or(chosen);
+            its != chosen)
+            return fail(ENOTSUP,
+                        fmt::format("/datapath: a running team keeps its datapath, {}; stop the team and "
+                                    "start it again",
+                                    enum_names<DatapathChoice>[static_cast<std::size_t>(its)]));
     const auto journal = read_journal(config.device).value_or(std::nullopt);
     const bool is_made_again =
         options.force_recreate || is_half_made(links, config.device, journal && journal->making);

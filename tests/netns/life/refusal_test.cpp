@@ -266,7 +266,12 @@ TEST(DryRun, refuses_what_a_start_refuses) {
     EXPECT_STREQ("lacks rx-lro, and \"lacking\" is \"refuse\"", plan["refused"]["eth1"].GetString());
     EXPECT_FALSE(plan["ports"].HasMember("eth1"));
     EXPECT_EQ(256, plan["ports"]["eth2"]["buckets"].GetInt());
-    must(wires.host(), "ip link add team0 type veth peer name other0");
+    {
+        const TeamUnderTest team(loadbalance(1), {"--datapath", "bpf"});
+        EXPECT_THAT(daemon_on(loadbalance(1), {"--dry-run", "--datapath", "team"}).err,
+                    HasSubstr("/datapath: a running team keeps its datapath, bpf"));
+    }
+    must(wires.host(), "ip link del team0; ip link add team0 type veth peer name other0");
     for (const auto* what : {"--dry-run", "--usock-enable"}) {
         const auto refused = daemon_on(loadbalance(2), {what, "--datapath", "bpf"});
         EXPECT_EQ(1, refused.status) << what;
