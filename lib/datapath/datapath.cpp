@@ -10,13 +10,26 @@
 
 namespace teamo {
 
+std::optional<DatapathChoice> datapath_of(const Link& device) {
+    if (device.kind == "team") return DatapathChoice::team;
+    if (device.kind == "bond") return DatapathChoice::bond;
+    if (device.kind == "veth" || device.kind == "netkit") return DatapathChoice::bpf;
+    return std::nullopt;
+}
+
+Result<> check_kept(std::string_view datapath, DatapathChoice next) {
+    const auto name = enum_names<DatapathChoice>[static_cast<std::size_t>(next)];
+    if (next == DatapathChoice::automatic || name == datapath) return {};
+    return fail(ENOTSUP,
+                fmt::format("/datapath: a running team keeps its datapath, {}; stop the team and start "
+                            "it again",
+                            datapath));
+}
+
 Result<DatapathChoice> choose_datapath(DatapathChoice choice, LinkControl& links, const Link* existing,
                                        const TeamConfig& config) {
     if (choice != DatapathChoice::automatic) return choice;
-    if (existing != nullptr && existing->kind == "team") return DatapathChoice::team;
-    if (existing != nullptr && existing->kind == "bond") return DatapathChoice::bond;
-    if (existing != nullptr && (existing->kind == "veth" || existing->kind == "netkit"))
-        return DatapathChoice::bpf;
+    if (const auto its = existing == nullptr ? std::nullopt : datapath_of(*existing)) return *its;
     if (std::holds_alternative<SlbRunner>(config.runner)) return DatapathChoice::bpf;
     std::array drivers{std::pair{"team", DatapathChoice::team}, std::pair{"bond", DatapathChoice::bond}};
     if (has_mode_for(config.runner)) {

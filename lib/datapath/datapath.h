@@ -143,6 +143,12 @@ struct OpenedDatapath {
         refusal; ///< why it is not that of bonding, which `automatic` prefers; empty: nothing refused it
 };
 
+/// That of a team's device, by its kind; none: no team is such a device.
+std::optional<DatapathChoice> datapath_of(const Link& device);
+
+/// ENOTSUP: a running team with this datapath would get another one.
+Result<> check_kept(std::string_view datapath, DatapathChoice next);
+
 /// As Datapath::find_device() of that datapath, which is not `automatic`.
 Result<std::optional<TeamDevice>> find_device(DatapathChoice choice, const Links& links,
                                               const TeamConfig& config, bool take_over);

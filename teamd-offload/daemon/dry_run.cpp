@@ -339,15 +339,9 @@ Result<DatapathChoice> find_datapath(LinkControl& control, const Links& links, c
             ? DatapathChoice::bond
             : choose_datapath(config.datapath, control, existing, config).value_or(DatapathChoice::automatic);
     TEAMO_TRY(within("/runner/name", check_runner(chosen, config.runner)));
-    if (existing != nullptr && team_of_device(*existing) == config.device &&
-        chosen != DatapathChoice::automatic)
-        if (const auto its =
-                choose_datapath(DatapathChoice::automatic, control, existing, config).value_or(chosen);
-            its != chosen)
-            return fail(ENOTSUP,
-                        fmt::format("/datapath: a running team keeps its datapath, {}; stop the team and "
-                                    "start it again",
-                                    enum_names<DatapathChoice>[static_cast<std::size_t>(its)]));
+    if (existing != nullptr && team_of_device(*existing) == config.device)
+        if (const auto its = datapath_of(*existing))
+            TEAMO_TRY(check_kept(enum_names<DatapathChoice>[static_cast<std::size_t>(*its)], chosen));
     const auto journal = read_journal(config.device).value_or(std::nullopt);
     const bool is_made_again =
         options.force_recreate || is_half_made(links, config.device, journal && journal->making);

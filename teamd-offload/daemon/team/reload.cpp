@@ -20,10 +20,7 @@ Result<> check_kept(const TeamContext& context, const TeamConfig& next) {
         return fail(ENOTSUP, fmt::format("/attach: {} is a bond of another program; add \"attach\": true",
                                          context.name()));
     if (next.attach) return {};
-    const auto name = enum_names<DatapathChoice>[static_cast<std::size_t>(next.datapath)];
-    if (next.datapath != DatapathChoice::automatic && name != datapath.name())
-        return fail(ENOTSUP, fmt::format("/datapath: a running team keeps its datapath, {}; {}",
-                                         datapath.name(), again));
+    TEAMO_TRY(check_kept(datapath.name(), next.datapath));
     if (datapath.name() == "team")
         TEAMO_TRY(within("/runner/name", check_runner(DatapathChoice::team, next.runner)));
     if (needs_device_tls(next) != datapath.kernel_hashes())
