@@ -91,7 +91,9 @@ TEST_P(AttachedBond, is_steered_under_traffic_and_left_as_it_was) {
         const auto tally = stream.tally(first, end);
         EXPECT_EQ(0U, tally.lost) << text_of(tally);
         EXPECT_EQ(0U, tally.reordered);
-        EXPECT_EQ(before_moves, out_of_order());
+        if (has_tcx) { // else TCP still repeats what clsact lost
+            EXPECT_EQ(before_moves, out_of_order());
+        }
         EXPECT_EQ(0, team.stop());
     }
     EXPECT_EQ("layer2+3", policy());
