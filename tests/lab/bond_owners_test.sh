@@ -57,7 +57,7 @@ own() {
         case $round in
             1) owner_up ;; # the daemon is first
             2) owner_up && systemctl start "$unit" ;;
-            3) systemctl start "$unit" & owner_up; wait $! ;;
+            3) systemctl start "$unit" & owner_up && wait $! ;;
         esac || { show >&2; fail "$owner: round $round"; }
         steered "$mode"
         owner_again || { show >&2; fail "$owner: the bond cannot be configured again"; }
@@ -96,7 +96,7 @@ printf '[Match]\nName=a1 a2\n[Network]\nBond=bond0\n' >/run/owner/20-ports.netwo
 printf '[Match]\nName=bond0\n[Network]\nAddress=10.9.0.1/24\nVLAN=bond0.7\n' >/run/owner/30-bond0.network
 printf '[Match]\nName=bond0.7\n[Network]\nAddress=10.7.0.1/24\n' >/run/owner/30-bond0.7.network
 owner_up() { cp /run/owner/* /etc/systemd/network/; systemctl start systemd-networkd; }
-owner_again() { networkctl reload && networkctl reconfigure bond0 a1 a2 && systemctl restart systemd-networkd; }
+owner_again() { networkctl reload && networkctl reconfigure bond0 a1 a2 && systemctl restart systemd-networkd && await 30 networkd_says bond0 configured; }
 owner_down() { systemctl stop systemd-networkd.socket systemd-networkd; rm -f /etc/systemd/network/[23]0-*; ip link del bond0; }
 own networkd 802.3ad layer2+3
 
@@ -142,7 +142,7 @@ owner_down() { systemctl stop NetworkManager; rm -rf /run/NetworkManager; ip lin
 own dracut 802.3ad layer2+3
 
 # ---- ifupdown
-watched="-u networking"
+watched= # ifup and ifdown write to standard error
 mkdir -p /run/network
 cat >/etc/network/interfaces <<'END'
 auto bond0

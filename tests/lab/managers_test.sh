@@ -28,7 +28,6 @@ unchanged() {
     carry 2 || fail "two ports do not carry after $2: $(teamoctl team0 state dump)"
 }
 # networkd_says DEVICE STATE
-networkd_says() { [[ $(networkctl --no-legend --no-pager list "$1" | awk '{ print $NF }') == "$2" ]]; }
 nm_says() { [[ $(nmcli -g GENERAL.STATE device show "$1" 2>/dev/null) == *"($2)" ]]; }
 has_address() { ip -o -4 addr show dev "$1" | grep -qF "$2/"; }
 

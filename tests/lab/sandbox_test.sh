@@ -50,6 +50,7 @@ systemctl restart "$unit"
 await 80 carry 4 || fail "four ports do not carry with bind-threads.conf"
 [ "$(cat /sys/class/net/team0/ifindex)" = "$index" ] || fail "the restart removed the team"
 await 40 thread_is_placed || fail "the thread of eth0 is not placed: $(teamoctl team0 interrupts)"
+teamoctl team0 state >/dev/null || fail "the daemon does not answer"
 ! threads_stay || fail "the doctor still says that threads stay"
 # While the ports are up: since 7.x the kernel waits for ever, with all devices locked, if a port is down (net/core/dev.c:
 # napi_stop_kthread).

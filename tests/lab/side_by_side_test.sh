@@ -154,6 +154,7 @@ for result in $results/*; do
 done
 status=0
 for name in "$@"; do
+    grep -qx "start: 0" "$results/$name.teamd" || { status=1; echo "$name: teamd does not start"; }
     if difference=$(diff -u "$results/$name.teamd" "$results/$name.ours"); then
         echo "$name: the same"
     else

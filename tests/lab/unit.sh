@@ -16,6 +16,8 @@ await() {
 }
 # carry NUMBER: whether this many ports carry
 carry() { [ "$(teamoctl team0 state dump 2>/dev/null | grep -c '"transmits": true')" = "$1" ]; }
+# networkd_says DEVICE STATE
+networkd_says() { [[ $(networkctl --no-legend --no-pager list "$1" | awk '{ print $NF }') == "$2" ]]; }
 install_unit() {
     cmake --install build --prefix /usr >/dev/null
     systemd-sysusers teamd-offload.conf
