@@ -4,6 +4,7 @@
 //
 // lab: ControlLimits.* by none: does not depend on the datapath
 #include "netns/configs.h"
+#include "support/daemon/usage.h"
 
 #include <gmock/gmock.h>
 
@@ -11,7 +12,6 @@
 #include <sys/syscall.h>
 
 #include <filesystem>
-#include <fstream>
 #include <thread>
 
 namespace teamo::test {
@@ -42,12 +42,6 @@ std::vector<ControlSocket> readers(uid_t user, int wanted) {
     for (int count = 0; count < wanted; ++count)
         if (auto one = reader(user); one && one->ask("ConfigDump")) kept.push_back(std::move(*one));
     return kept;
-}
-
-std::chrono::duration<double, std::milli> cpu_time(const TeamUnderTest& team) {
-    double nanoseconds = 0;
-    std::ifstream(fmt::format("/proc/{}/schedstat", team.pid())) >> nanoseconds;
-    return std::chrono::duration<double, std::nano>(nanoseconds);
 }
 
 std::size_t times(const std::string& text, const std::string& part) {
@@ -93,7 +87,7 @@ TEST(ControlLimits, leave_the_cpu_to_others_when_a_reader_asks_without_pause) {
     const WithReaders running;
     const auto busy = readers(nobody, 4);
     const auto other = reader(somebody);
-    const auto before = cpu_time(running.team);
+    const auto before = cpu_time(running.team.pid());
     const auto start = SteadyClock::now();
     while (since(start) < 1500ms)
         for (const auto& one : busy)
@@ -101,7 +95,7 @@ TEST(ControlLimits, leave_the_cpu_to_others_when_a_reader_asks_without_pause) {
                 ;
     EXPECT_TRUE(other->ask("StateDump")) << "another reader is served";
     EXPECT_TRUE(running.team.answers());
-    const std::chrono::duration<double, std::milli> used = cpu_time(running.team) - before,
+    const std::chrono::duration<double, std::milli> used = cpu_time(running.team.pid()) - before,
                                                     elapsed = SteadyClock::now() - start;
     EXPECT_LT(used.count(), 250 + 0.05 * elapsed.count() + 150) << "in " << elapsed.count() << " ms";
     for (const auto& one : busy) {
@@ -113,7 +107,7 @@ TEST(ControlLimits, leave_the_cpu_to_others_when_a_reader_asks_without_pause) {
 
 TEST(ControlLimits, leave_the_cpu_to_others_when_a_reader_connects_without_pause) {
     const WithReaders running;
-    const auto before = cpu_time(running.team);
+    const auto before = cpu_time(running.team.pid());
     const auto start = SteadyClock::now();
     const auto made = as_reader(nobody, [start] {
         int count = 0;
@@ -121,7 +115,7 @@ TEST(ControlLimits, leave_the_cpu_to_others_when_a_reader_connects_without_pause
             static_cast<void>(ControlSocket::to("team0"));
         return count;
     });
-    const std::chrono::duration<double, std::milli> used = cpu_time(running.team) - before,
+    const std::chrono::duration<double, std::milli> used = cpu_time(running.team.pid()) - before,
                                                     elapsed = SteadyClock::now() - start;
     // What the budget counts, and as much again for the loop.
     EXPECT_LT(used.count(), 2 * (50 + 0.03 * elapsed.count()) + 100)
@@ -143,10 +137,10 @@ TEST(ControlLimits, wait_for_a_descriptor) {
     ASSERT_TRUE(socket->send("REQUEST\nConfigDump\n"));
     const auto message = "cannot accept control clients: Too many open files";
     EXPECT_TRUE(eventually("it says so", [&] { return times(running.team.log(), message) > 0; }));
-    const auto before = cpu_time(running.team);
+    const auto before = cpu_time(running.team.pid());
     const auto start = SteadyClock::now();
     std::this_thread::sleep_for(500ms);
-    const std::chrono::duration<double, std::milli> used = cpu_time(running.team) - before,
+    const std::chrono::duration<double, std::milli> used = cpu_time(running.team.pid()) - before,
                                                     elapsed = SteadyClock::now() - start;
     EXPECT_LT(used.count(), 0.1 * elapsed.count());
     EXPECT_EQ(1U, times(running.team.log(), message));

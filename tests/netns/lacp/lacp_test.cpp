@@ -4,13 +4,12 @@
 #include "lacp/lacpdu.h"
 #include "netns/configs.h"
 #include "support/daemon/lacp_partner.h"
+#include "support/daemon/usage.h"
 #include "support/traffic/packet.h"
 #include "support/traffic/packet_socket.h"
 #include "support/traffic/traffic.h"
 
 #include <gmock/gmock.h>
-
-#include <fstream>
 
 namespace teamo::test {
 namespace {
@@ -183,16 +182,11 @@ TEST_F(LacpTeam, gives_a_flood_of_a_neighbour_little_time) {
                            .other(lacp::ether_slow, 110)
                            .bytes();
     const PacketSocket neighbour(wires_.peer(), Cabling::far_end(1));
-    const auto spent = [&team] {
-        std::int64_t nanoseconds = 0;
-        std::ifstream(fmt::format("/proc/{}/schedstat", team.pid())) >> nanoseconds;
-        return std::chrono::nanoseconds(nanoseconds);
-    };
-    const auto before = spent();
+    const auto before = cpu_time(team.pid());
     unsigned sent = 0;
     for (const auto begin = SteadyClock::now(); since(begin) < 1s; ++sent)
         neighbour.send(frame);
-    const auto share = std::chrono::duration<double>(spent() - before).count();
+    const auto share = std::chrono::duration<double>(cpu_time(team.pid()) - before).count();
     fmt::print("{} frames, {:.3f} s of a CPU\n", sent, share);
     EXPECT_LT(share, 0.3);
     EXPECT_TRUE(team.answers());

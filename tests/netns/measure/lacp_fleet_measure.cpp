@@ -5,6 +5,7 @@
 // process.
 #include "kernel/files/process_files.h"
 #include "netns/configs.h"
+#include "netns/measure/teams.h"
 #include "support/daemon/lacp_partner.h"
 #include "support/daemon/service_manager.h"
 #include "support/figure.h"
@@ -14,7 +15,6 @@
 
 #include <algorithm>
 #include <csignal>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -23,11 +23,6 @@
 
 namespace teamo::test {
 namespace {
-
-unsigned teams() {
-    const auto* wanted = std::getenv("TEAMO_TEAMS");
-    return wanted == nullptr ? 8 : static_cast<unsigned>(std::atoi(wanted));
-}
 
 /// The LACPDUs that arrive in a namespace, by the index of the port.
 class Lacpdus {

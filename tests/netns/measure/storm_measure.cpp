@@ -5,11 +5,11 @@
 #include "netns/configs.h"
 #include "support/daemon/address_space.h"
 #include "support/daemon/control_socket.h"
+#include "support/daemon/usage.h"
 #include "support/figure.h"
 
 #include <csignal>
 #include <filesystem>
-#include <fstream>
 #include <thread>
 
 namespace teamo::test {
@@ -30,13 +30,6 @@ Footprint footprint(pid_t process) {
         static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(folder + "/fd"), {}));
     now.own_kib = static_cast<double>(own_memory_kib(process));
     return now;
-}
-
-/// CPU time so far, in seconds.
-double cpu_time(pid_t process) {
-    double nanoseconds = 0;
-    std::ifstream(fmt::format("/proc/{}/schedstat", process)) >> nanoseconds;
-    return nanoseconds / 1e9;
 }
 
 /// Eight ports, and which of them have a cable.
@@ -95,8 +88,8 @@ TEST_F(Storm, of_8000_flaps_leaves_nothing) {
         const auto start = SteadyClock::now();
         const auto used = cpu_time(team.pid());
         std::this_thread::sleep_for(1s);
-        shares.push_back((cpu_time(team.pid()) - used) /
-                         std::chrono::duration<double>(SteadyClock::now() - start).count());
+        shares.push_back(std::chrono::duration<double>(cpu_time(team.pid()) - used) /
+                         (SteadyClock::now() - start));
     }
     EXPECT_TRUE(at_most("% of a CPU when idle", 100 * median(shares), {.promised = 0.1, .defect = 1}));
 }

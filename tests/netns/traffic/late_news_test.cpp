@@ -6,10 +6,10 @@
 // lab: CarrierMonitor.* by none: link events are the same with every datapath
 #include "netns/configs.h"
 #include "netns/traffic/foreign_programs.h"
+#include "support/daemon/usage.h"
 
 #include <gmock/gmock.h>
 
-#include <fstream>
 #include <thread>
 
 namespace teamo::test {
@@ -58,26 +58,17 @@ TEST(CarrierMonitor, covers_added_and_adopted_ports) {
     expect_flap_seen(wires, team, 0ms);
 }
 
-/// How often the daemon went to sleep. It reads the team's device once a second in any case.
-long sleeps(const TeamUnderTest& team) {
-    constexpr std::string_view name = "voluntary_ctxt_switches:";
-    std::ifstream status(fmt::format("/proc/{}/status", team.pid()));
-    for (std::string line; std::getline(status, line);)
-        if (line.starts_with(name)) return std::stol(line.substr(name.size()));
-    throw SetupError("no process");
-}
-
-/// Whether the daemon was not woken for half a second.
+/// Whether the daemon was not woken for half a second; it reads the team's device once a second in any case.
 bool asleep(const TeamUnderTest& team) {
-    const auto before = sleeps(team);
+    const auto before = sleeps(team.pid());
     std::this_thread::sleep_for(500ms);
-    return sleeps(team) == before;
+    return sleeps(team.pid()) == before;
 }
 
 /// Woken much more often than once a second, even on a busy machine.
 testing::AssertionResult stays_awake(const TeamUnderTest& team) {
-    const auto before = sleeps(team);
-    return eventually("100 wakings", [&] { return sleeps(team) >= before + 100; }, 5s);
+    const auto before = sleeps(team.pid());
+    return eventually("100 wakings", [&] { return sleeps(team.pid()) >= before + 100; }, 5s);
 }
 
 TEST(CarrierMonitor, sleeps_if_events_are_not_delayed) {
@@ -92,9 +83,9 @@ TEST(CarrierMonitor, wakes_a_team_at_rest_once_a_second) {
     const TeamUnderTest team(loadbalance(2));
     ASSERT_TRUE(team.await_link("eth1"));
     EXPECT_TRUE(eventually("ten wakings in five seconds at most", [&] {
-        const auto before = sleeps(team);
+        const auto before = sleeps(team.pid());
         std::this_thread::sleep_for(5s);
-        return sleeps(team) <= before + 10;
+        return sleeps(team.pid()) <= before + 10;
     }));
 }
 
