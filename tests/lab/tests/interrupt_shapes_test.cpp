@@ -251,7 +251,7 @@ void expect_masks_to_be_kept(const TeamUnderTest& team, const std::string& card)
 }
 
 // lab: InterruptShapes.gives_queues_* in -k newest -n igb -p 2 -c 4, 20 s
-// lab: InterruptShapes.gives_queues_* in -k 6.12 -n virtio -p 2 -c 8, 60 s, long
+// lab: InterruptShapes.gives_queues_cpus_* in -k 6.12 -n virtio -p 2 -c 8, 60 s, long
 TEST_F(InterruptShapes, gives_queues_cpus_of_their_own) {
     ASSERT_EQ(2, cards_.size());
     const auto online = cpus_in("online").size();
@@ -276,7 +276,8 @@ TEST_F(InterruptShapes, gives_queues_cpus_of_their_own) {
     EXPECT_EQ("", changed_since(before_));
 }
 
-/// One plan for both teams: the second one never shares a CPU, although the first one had all.
+/// One plan for both teams: the second one never shares a CPU, although the first one had all. The first card
+/// needs more queues than half of the CPUs.
 TEST_F(InterruptShapes, gives_queues_of_two_teams_of_a_process_cpus_of_their_own) {
     ASSERT_EQ(2, cards_.size());
     const auto half = cpus_in("online").size() / 2;

@@ -277,7 +277,8 @@ TEST(ForeignPrograms, keeps_filters_added_later) {
     const Cabling wires(2, FarSide::open);
     TeamUnderTest team(loadbalance(2));
     bring_up(wires, team);
-    must(wires.host(), "tc filter add dev eth1 ingress prio 7 protocol ip u32 match u32 0 0 classid 1:7");
+    must(wires.host(), "tc qdisc add dev eth1 clsact 2>/dev/null; " // by tcx ours need none
+                       "tc filter add dev eth1 ingress prio 7 protocol ip u32 match u32 0 0 classid 1:7");
     EXPECT_EQ(0, team.stop());
     EXPECT_THAT(must(wires.host(), "tc filter show dev eth1 ingress"), HasSubstr("pref 7 u32"));
 }

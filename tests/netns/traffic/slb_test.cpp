@@ -4,7 +4,8 @@
 // twice, and none comes back.
 //
 // lab: *Slb.takes_* SlbHost.* SlbAttached.* by bond on newest, 30 s
-// lab: *Slb.* SlbHost.* SlbAttached.* by bond, 60 s, long
+// lab: *Slb.* SlbHost.* SlbAttached.* SlbAnnouncement.* by bond, 60 s, long
+// lab: *Slb.* SlbHost.* SlbAttached.* SlbAnnouncement.* by none: the team driver refuses this runner
 #include "netns/balance/balance_state.h"
 #include "netns/team_driver.h"
 #include "netns/traffic/switched_guests.h"
