@@ -171,8 +171,13 @@ void check_attach(const Located& document, Diagnostics& diagnostics) {
     for (const auto* key : {"hwaddr", "datapath", "notify_peers", "mcast_rejoin"})
         if (document.value.find(key) != nullptr) diagnostics.error(document.member(key).where, remove);
     const auto* runner = document.value.find("runner");
-    if (runner != nullptr && *runner != json::Value(json::Object{{"name", "activebackup"}}) &&
-        *runner != json::Value(json::Object{{"name", "slb"}}))
+    const auto is_only = [runner](std::string_view name) {
+        const auto* members = runner->object();
+        const auto* given = runner->find("name");
+        return members != nullptr && members->size() == 1 && given != nullptr && given->string() != nullptr &&
+               *given->string() == name;
+    };
+    if (runner != nullptr && !is_only("activebackup") && !is_only("slb"))
         diagnostics.error(document.member("runner").where,
                           "the bond decides this, to which \"attach\" attaches the daemon; remove it, or let "
                           "{\"name\": \"activebackup\"} choose the active slave of an active-backup bond, or "
