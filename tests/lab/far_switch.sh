@@ -65,7 +65,7 @@ none_lost() {
     local monitor=$!
     count=$(lost 20000 "$@")
     kill $monitor
-    ! grep -E "NO-CARRIER|state (LOWERLAYER)?DOWN|Deleted" /run/links || fail "$what: ${team:-team0} went down or was deleted"
+    ! link_went || fail "$what: ${team:-team0} went down or was deleted"
     [ "$count" = 0 ] || fail "$what: $count packets lost at 20,000 a second"
     step "$what: no packet lost at 20,000 a second"
 }

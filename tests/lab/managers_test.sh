@@ -27,7 +27,7 @@ unchanged() {
     difference=$(diff <(echo "$1") <(as_they_are)) || fail "$2 changed something: $difference"
     carry 2 || fail "two ports do not carry after $2: $(teamoctl team0 state dump)"
 }
-# networkd_says DEVICE STATE
+# nm_says DEVICE STATE
 nm_says() { [[ $(nmcli -g GENERAL.STATE device show "$1" 2>/dev/null) == *"($2)" ]]; }
 has_address() { ip -o -4 addr show dev "$1" | grep -qF "$2/"; }
 
@@ -73,7 +73,7 @@ for way in start restart; do
     unchanged "$before" "networkd's $way"
 done
 kill $monitor
-! grep -E "state DOWN|NO-CARRIER|Deleted" /run/links || fail "the team's link changed when networkd restarted"
+! link_went || fail "the team's link changed when networkd restarted"
 printf '[Match]\nName=eth2\n[Link]\nUnmanaged=yes\n' >/etc/systemd/network/05-new.network
 /usr/share/teamd-offload/announce-files || fail "announce-files while networkd runs"
 await 30 networkd_says eth2 unmanaged || fail "networkd has not read a file that an installation announces: $(networkctl)"

@@ -82,7 +82,7 @@ await 80 another || fail "no new daemon after kill -9"
 [ "$(allowed)" = "$bound" ] || fail "fed.service was bound to $bound, after kill -9 to $(allowed)"
 systemctl is-active --quiet "$unit" || fail "not active after kill -9"
 kill $monitor
-! grep -E "NO-CARRIER|state (LOWERLAYER)?DOWN|Deleted" /run/links || fail "a link went down or was deleted after kill -9"
+! link_went || fail "a link went down or was deleted after kill -9"
 step "killed: restarted, no link went down or was deleted"
 
 systemctl stop "$unit" || fail "systemctl stop"

@@ -16,6 +16,8 @@ await() {
 }
 # carry NUMBER: whether this many ports carry
 carry() { [ "$(teamoctl team0 state dump 2>/dev/null | grep -c '"transmits": true')" = "$1" ]; }
+# link_went: whether a device lost its carrier or was deleted, by what `ip -o monitor link` wrote to /run/links
+link_went() { grep -E "NO-CARRIER|state (LOWERLAYER)?DOWN|Deleted" /run/links; }
 # networkd_says DEVICE STATE
 networkd_says() { [[ $(networkctl --no-legend --no-pager list "$1" | awk '{ print $NF }') == "$2" ]]; }
 install_unit() {

@@ -46,7 +46,7 @@ await 90 another "$old" || fail "the hanging daemon was not killed"
 [ "$(restarts)" = 1 ] || fail "restarted $(restarts) times, not once"
 [ "$(cat /sys/class/net/team0/ifindex)" = "$index" ] || fail "the device is a new one"
 kill $monitor
-! grep -E "NO-CARRIER|state (LOWERLAYER)?DOWN|Deleted" /run/links || fail "a link went down or was deleted during the restart"
+! link_went || fail "a link went down or was deleted during the restart"
 step "hangs: killed by the watchdog and restarted, no link went down or was deleted"
 
 # Another program removes the device: status 2, a failure.
