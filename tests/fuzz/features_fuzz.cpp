@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The kernel's reply with the features of a device gives valid names or an error text.
-// fuzz: -max_len=4096
+// The kernel's reply with the features of a device gives valid names or an error text; that to a request,
+// only features of the request. fuzz: -max_len=4096
 #include "kernel/ethtool/ethtool.h"
 
 #include <cstdlib>
@@ -11,6 +11,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
     // Netlink attributes are aligned; libFuzzer's buffer need not be.
     const auto* first = reinterpret_cast<const std::byte*>(bytes);
     const std::vector<std::byte> attributes(first, first + size);
+    const teamo::FeatureSettings asked{{"rx-lro", true}, {"rx-gro", false}};
+    for (const auto& entry : teamo::parse_refused(attributes, asked))
+        if (!asked.contains(entry.first)) std::abort();
     const auto features = teamo::parse_features(attributes);
     if (!features) return features.error().text.empty() ? std::abort(), 0 : 0;
     for (const auto* names : {&features->active, &features->wanted, &features->changeable})

@@ -35,10 +35,11 @@ TEST(Features, matches_ethtool) {
 
     const FeatureSettings settings{{"rx-gro-list", true}, {"tx-udp-segmentation", false}};
     EXPECT_EQ(missing(*before, settings), settings);
-    const auto after = ethtool->set_features(eth1, settings);
-    ASSERT_TRUE(after) << after.error().text;
-    EXPECT_EQ(missing(*after, settings), FeatureSettings{});
-    EXPECT_THAT(after->wanted, Contains("rx-gro-list"));
+    const auto set = ethtool->set_features(eth1, settings);
+    ASSERT_TRUE(set) << set.error().text;
+    EXPECT_EQ(set->refused, FeatureSettings{});
+    EXPECT_EQ(missing(set->now, settings), FeatureSettings{});
+    EXPECT_THAT(set->now.wanted, Contains("rx-gro-list"));
     const auto shown = must(wires.host(), "ethtool -k eth1");
     EXPECT_THAT(shown, HasSubstr("rx-gro-list: on"));
     EXPECT_THAT(shown, HasSubstr("tx-udp-segmentation: off"));
@@ -50,9 +51,10 @@ TEST(Features, reports_missing_and_refused) {
     auto ethtool = wires.host().inside([] { return Ethtool::open(); });
     ASSERT_TRUE(ethtool);
     const FeatureSettings fixed{{"rx-vlan-filter", true}};
-    if (const auto after = ethtool->set_features(eth1, fixed); after) {
-        EXPECT_EQ(missing(*after, fixed), fixed);
-    }
+    const auto set = ethtool->set_features(eth1, fixed);
+    ASSERT_TRUE(set) << set.error().text;
+    EXPECT_EQ(set->refused, fixed);
+    EXPECT_EQ(missing(set->now, fixed), fixed);
     const auto unknown = ethtool->set_features(eth1, {{"rx-telepathy", true}});
     ASSERT_FALSE(unknown);
     EXPECT_THAT(unknown.error().text, HasSubstr("bit name not found"));

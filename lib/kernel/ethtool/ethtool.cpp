@@ -16,16 +16,18 @@ constexpr std::size_t most_features = 256, longest_name = ETH_GSTRING_LEN;
 // The header is the first attribute of every message of the family.
 static_assert(int{ETHTOOL_A_FEATURES_HEADER} == int{ETHTOOL_A_LINKMODES_HEADER});
 
-/// The names of the bits that are set. A bitset with a mask also lists the clear bits, one without (NOMASK)
-/// only the set ones (Documentation/networking/ethtool-netlink.rst, "Bit sets").
-std::optional<FeatureNames> set_bits(const nlattr* bitset) {
+enum class Bits { set, listed };
+
+/// The names of bits. A bitset with a mask also lists the clear bits, one without (NOMASK) only the set ones
+/// (Documentation/networking/ethtool-netlink.rst, "Bit sets").
+std::optional<FeatureNames> names_of(const nlattr* bitset, Bits which) {
     if (bitset == nullptr || attribute_in(bitset, ETHTOOL_A_BITSET_VALUE) != nullptr)
         return std::nullopt; // the compact form without names, which we do not request
-    const bool is_list = attribute_in(bitset, ETHTOOL_A_BITSET_NOMASK) != nullptr;
+    const bool all = which == Bits::listed || attribute_in(bitset, ETHTOOL_A_BITSET_NOMASK) != nullptr;
     FeatureNames names;
     each_in(attribute_in(bitset, ETHTOOL_A_BITSET_BITS), [&](const nlattr* bit) {
         if (nla_type(bit) != ETHTOOL_A_BITSET_BITS_BIT || names.size() >= most_features) return;
-        if (!is_list && attribute_in(bit, ETHTOOL_A_BITSET_BIT_VALUE) == nullptr) return;
+        if (!all && attribute_in(bit, ETHTOOL_A_BITSET_BIT_VALUE) == nullptr) return;
         const auto name = text_in(attribute_in(bit, ETHTOOL_A_BITSET_BIT_NAME));
         if (!name.empty() && name.size() <= longest_name) names.insert(name);
     });
@@ -82,13 +84,21 @@ Result<Features> Ethtool::read_features(IfIndex index) {
     return features;
 }
 
-Result<Features> Ethtool::set_features(IfIndex index, const FeatureSettings& settings) {
+Result<Ethtool::Set> Ethtool::set_features(IfIndex index, const FeatureSettings& settings) {
     if (family_ == 0) return fail(EOPNOTSUPP, no_family);
-    auto message = make_request(ETHTOOL_MSG_FEATURES_SET, ETHTOOL_A_FEATURES_HEADER, index);
-    put_features(message.get(), settings);
-    TEAMO_TRY(within("features", socket_.request(std::move(message))));
-    // The kernel's reply has only differences (to the earlier state, and to the request).
-    return read_features(index);
+    Set set;
+    const auto make = [&] {
+        auto message = make_request(ETHTOOL_MSG_FEATURES_SET, ETHTOOL_A_FEATURES_HEADER, index);
+        put_features(message.get(), settings);
+        return message;
+    };
+    const auto take = [&](const nlmsghdr* message) {
+        set.refused = parse_refused(generic_attributes(message), settings);
+    };
+    TEAMO_TRY(within("features", socket_.dump(make, take, [] {})));
+    // The reply has only differences (to the earlier state, and to the request).
+    set.now = TEAMO_TRY(read_features(index));
+    return set;
 }
 
 Result<EthtoolEvents> EthtoolEvents::open() {
@@ -113,7 +123,7 @@ Result<EthtoolEvents::Seen> EthtoolEvents::take() {
 }
 
 Result<Features> parse_features(std::span<const std::byte> attributes) {
-    const auto names = [attributes](int type) { return set_bits(attribute_in(attributes, type)); };
+    const auto names = [attributes](int type) { return names_of(attribute_in(attributes, type), Bits::set); };
     auto hardware = names(ETHTOOL_A_FEATURES_HW), active = names(ETHTOOL_A_FEATURES_ACTIVE);
     if (!hardware || !active)
         return fail(EBADMSG, "features: the kernel's answer has no list of active features");
@@ -121,6 +131,15 @@ Result<Features> parse_features(std::span<const std::byte> attributes) {
     return Features{.active = std::move(*active),
                     .wanted = names(ETHTOOL_A_FEATURES_WANTED).value_or(FeatureNames{}),
                     .changeable = std::move(*hardware)};
+}
+
+FeatureSettings parse_refused(std::span<const std::byte> attributes, const FeatureSettings& settings) {
+    // There the mask has the differences to the request; the values are those that were requested.
+    const auto names = names_of(attribute_in(attributes, ETHTOOL_A_FEATURES_WANTED), Bits::listed);
+    auto refused = settings;
+    std::erase_if(refused,
+                  [&names](const auto& setting) { return !names || !names->contains(setting.first); });
+    return refused;
 }
 
 void put_features(nl_msg* message, const FeatureSettings& settings) {

@@ -20,9 +20,13 @@ public:
     Result<LinkStatus> read_link_modes(IfIndex index);
 
     Result<Features> read_features(IfIndex index);
-    /// Requests the settings and returns the features after that. A driver may refuse some of them without an
-    /// error (ndo_fix_features), so callers must compare.
-    Result<Features> set_features(IfIndex index, const FeatureSettings& settings);
+    /// A driver may refuse settings without an error (ndo_fix_features): `refused`, as the kernel answered.
+    /// `now` is read after that; another program may have changed it again in between.
+    struct Set {
+        Features now;
+        FeatureSettings refused;
+    };
+    Result<Set> set_features(IfIndex index, const FeatureSettings& settings);
 
 private:
     Ethtool(NetlinkSocket socket, int family) : socket_(std::move(socket)), family_(family) {}
@@ -60,6 +64,9 @@ std::optional<LinkStatus> parse_link_modes(const nlmsghdr* message);
 /// Takes the attributes of a FEATURES_GET_REPLY or FEATURES_NTF, which follow the generic netlink header.
 /// EBADMSG: the active or the changeable features are missing.
 Result<Features> parse_features(std::span<const std::byte> attributes);
+
+/// Of the settings of a request, those that its FEATURES_SET_REPLY lists as refused.
+FeatureSettings parse_refused(std::span<const std::byte> attributes, const FeatureSettings& settings);
 
 /// Appends the attributes of a FEATURES_SET. The kernel refuses names that it does not know.
 void put_features(nl_msg* message, const FeatureSettings& settings);

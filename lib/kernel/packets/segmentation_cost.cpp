@@ -152,8 +152,7 @@ struct Bench {
         const FeatureSettings settings{{std::string(tso), on},
                                        {std::string(scatter_gather), on || device.scatter_gather},
                                        {std::string(checksum_feature), on || device.checksum}};
-        const auto features = TEAMO_TRY(ethtool.set_features(near, settings));
-        if (!missing(features, settings).empty())
+        if (!TEAMO_TRY(ethtool.set_features(near, settings)).refused.empty())
             return fail(ENOTSUP, "the offloads of the veth pair cannot be changed");
         return {};
     }

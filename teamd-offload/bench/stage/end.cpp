@@ -72,8 +72,8 @@ Result<> End::cut_packets_early(const std::string& device) {
     const FeatureSettings settings{
         {std::string(tso), false}, {std::string(tso6), false}, {std::string(gso), false}};
     const auto index = TEAMO_TRY(index_of(device));
-    const auto features = TEAMO_TRY(ethtool_.set_features(index, settings));
-    for (const auto& [name, on] : missing(features, settings))
+    const auto set = TEAMO_TRY(ethtool_.set_features(index, settings));
+    for (const auto& [name, on] : set.refused)
         return fail(ENOTSUP, fmt::format("{}: {} cannot be switched off", device, name));
     return {};
 }

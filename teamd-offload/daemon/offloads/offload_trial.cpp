@@ -57,10 +57,10 @@ Result<> Offloads::request_trial(IfIndex port, const std::string& name, TrialSta
     auto wanted = context_.journal.port(port)->trial;
     for (auto& entry : wanted)
         entry.second = state == TrialState::on;
-    const auto now = context_.ethtool.set_features(port, wanted);
-    if (now && missing(*now, wanted).empty()) return {};
+    const auto set = context_.ethtool.set_features(port, wanted);
+    if (set && set->refused.empty()) return {};
     end_trial();
-    if (!now) return tl::unexpected(now.error());
+    if (!set) return tl::unexpected(set.error());
     return fail(EOPNOTSUPP, fmt::format("the driver of {} does not switch TSO {}", name, name_of(state)));
 }
 
@@ -95,12 +95,12 @@ void Offloads::end_leftover_trials(std::vector<PortBefore>& ports) {
 
 void Offloads::restore_tso(PortBefore& port) const {
     const auto before = port.trial;
-    const auto now = context_.ethtool.set_features(port.index, before);
-    if (now || !is_passing(now.error())) port.trial.clear();
-    if (!now && now.error().number != ENODEV)
+    const auto set = context_.ethtool.set_features(port.index, before);
+    if (set || !is_passing(set.error())) port.trial.clear();
+    if (!set && set.error().number != ENODEV)
         context_.log(Level::warning, fmt::format("port {}: cannot restore TSO after its measurement: {}",
-                                                 port.name, now.error().text));
-    else if (now && !missing(*now, before).empty())
+                                                 port.name, set.error().text));
+    else if (set && !set->refused.empty())
         context_.log(
             Level::warning,
             fmt::format("port {}: its driver does not restore TSO; check with ethtool -k", port.name));

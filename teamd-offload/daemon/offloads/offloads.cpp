@@ -284,7 +284,8 @@ void Offloads::repair(Device& device, const FeatureSettings& settings, Clock::ti
         return;
     case Repair::Act::attempt:
         if (!device.is_team && !remember(device, settings)) return await_passing(device.patience, true, now);
-        if (set(device, settings)) {
+        const bool is_set = set(device, settings);
+        if (is_set) {
             ++device.repaired;
             log_repaired(device, settings);
         } else {
@@ -292,16 +293,19 @@ void Offloads::repair(Device& device, const FeatureSettings& settings, Clock::ti
         }
         for (const auto& entry : settings)
             device.drifted.erase(entry.first);
+        if (!is_set) return;
+        for (const auto& entry : missing(device.features, settings)) // undone by another program already
+            if (!device.refused.contains(entry.first)) device.drifted.insert(entry.first);
     }
 }
 
 /// False: the driver changed nothing.
 bool Offloads::set(Device& device, const FeatureSettings& settings) {
-    auto after = context_.ethtool.set_features(device.index, settings);
-    if (!after) {
-        const bool passing = is_passing(after.error());
-        if (after.error().number != ENODEV && !device.patience)
-            context_.log(Level::warning, fmt::format("{}: {}{}", device.title, after.error().text,
+    auto set = context_.ethtool.set_features(device.index, settings);
+    if (!set) {
+        const bool passing = is_passing(set.error());
+        if (set.error().number != ENODEV && !device.patience)
+            context_.log(Level::warning, fmt::format("{}: {}{}", device.title, set.error().text,
                                                      passing ? "; trying again" : ""));
         if (passing)
             await_passing(device.patience, true, Clock::now());
@@ -310,9 +314,11 @@ bool Offloads::set(Device& device, const FeatureSettings& settings) {
         return false;
     }
     device.patience.reset();
-    device.features = as_seen(std::move(*after), device.is_team);
+    device.features = as_seen(std::move(set->now), device.is_team);
     changed_ = plans_due_ = true;
-    const auto refused = missing(device.features, settings);
+    // The device of a team may have what it is to have without that being active.
+    auto refused = missing(device.features, settings);
+    std::erase_if(refused, [&](const auto& entry) { return !set->refused.contains(entry.first); });
     note_refused(device, settings, refused);
     device.refused_message(context_.log, Level::warning, device.title + ": ",
                            describe(device.refused, "stays off, its driver does not switch it on",

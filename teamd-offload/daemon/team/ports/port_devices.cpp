@@ -210,7 +210,7 @@ Result<> PortDevices::release(const PortBefore& before, const std::string& name)
 }
 
 Result<> PortDevices::restore_features(const PortBefore& port) {
-    auto features = TEAMO_TRY(context_.ethtool.read_features(port.index));
+    const auto features = TEAMO_TRY(context_.ethtool.read_features(port.index));
     // Also features that are only wanted: a driver may switch them later.
     FeatureSettings settings;
     auto before = port.features;
@@ -219,8 +219,7 @@ Result<> PortDevices::restore_features(const PortBefore& port) {
         if (features.active.contains(name) != on || features.wanted.contains(name) != on)
             settings.emplace(name, on);
     if (settings.empty()) return {};
-    features = TEAMO_TRY(context_.ethtool.set_features(port.index, settings));
-    const auto refused = missing(features, settings);
+    const auto refused = TEAMO_TRY(context_.ethtool.set_features(port.index, settings)).refused;
     if (refused.empty()) return {};
     return fail(EIO, fmt::format("{} stays {}; set it with: ethtool -K {}", refused.begin()->first,
                                  refused.begin()->second ? "off" : "on", port.name));

@@ -104,6 +104,18 @@ TEST(FeatureMessage, requests_bits_by_name_with_mask) {
     EXPECT_THAT(features->active, ElementsAre("rx-vlan-filter"));
 }
 
+TEST(FeatureMessage, finds_what_the_driver_refused) {
+    const FeatureSettings settings{{"rx-gro", true}, {"rx-lro", false}, {"rx-vlan-filter", true}};
+    EXPECT_THAT(parse_refused({}, settings), IsEmpty());
+    // The kernel lists what differs from the request, with the requested value.
+    const auto message = make_message(0, 0);
+    put_bitset(message.get(), ETHTOOL_A_FEATURES_WANTED,
+               {{"rx-lro", false}, {"rx-vlan-filter", true}, {"tx-lockless", true}}, true);
+    put_bitset(message.get(), ETHTOOL_A_FEATURES_ACTIVE, {{"rx-gro", true}}, true);
+    EXPECT_THAT(parse_refused(attributes_of(message), settings),
+                ElementsAre(testing::Pair("rx-lro", false), testing::Pair("rx-vlan-filter", true)));
+}
+
 TEST(FeatureMessage, finds_features_that_differ_from_request) {
     const Features features{.active = {"rx-lro"}, .wanted = {}, .changeable = {}};
     EXPECT_THAT(missing(features, {{"rx-lro", true}, {"rx-gro", false}}), IsEmpty());
