@@ -28,7 +28,8 @@ void add_teamds(CLI::App& app, Options& options) {
     app.add_option("-c,--config", options.config_text, "Use the given JSON configuration text")
         ->type_name("TEXT");
     app.add_option("-p,--pid-file", options.pid_file, "Use the specified PID file")->type_name("FILE");
-    app.add_flag("-g,--debug", options.debug, "Increase verbosity");
+    // Without the default, which CLI11 since 2.4 shows after the name.
+    app.add_flag("-g,--debug", options.debug, "Increase verbosity")->default_str("");
     const std::map<std::string, LogOutput> outputs{{"stdout", LogOutput::standard_output},
                                                    {"stderr", LogOutput::standard_error},
                                                    {"syslog", LogOutput::syslog}};
@@ -62,9 +63,9 @@ void add_ours(CLI::App& app, Options& options) {
                  "Steer the bond of that name, which another program made, in its own mode");
     app.add_flag("--or-attach", options.or_attach, "The same if the configuration file does not exist");
     auto* all = app.add_flag("--all", options.all, "Run the teams of all files NAME.conf in one process");
-    app.add_option("--config-directory", options.folder, "The directory of these files")
+    app.add_option("--config-directory", options.folder,
+                   fmt::format("The directory of these files; default {}", options.folder))
         ->type_name("DIRECTORY")
-        ->capture_default_str()
         ->needs(all);
     const std::map<std::string, DatapathChoice> datapaths{{"auto", DatapathChoice::automatic},
                                                           {"team", DatapathChoice::team},
