@@ -31,9 +31,34 @@ struct {
     __type(value, __u32);
 } teamo_places SEC(".maps");
 
+#ifndef TEAMO_WITHOUT_CAST
+/* Memory without a type that the kernel knows is read as this one, which every kernel has. Its first member
+ * is a number, also for the verifier, so what is read may be calculated with. */
+struct timespec64 {
+    __s64 tv_sec;
+};
+
+#define TEAMO_CAST(address)                                                                                  \
+    bpf_rdonly_cast((const void*)(address), bpf_core_type_id_kernel(struct timespec64))
+#endif
+
+/* What stands at an address of the kernel; 0 where nothing can be read. */
 static __always_inline __u64 teamo_address_at(__u64 address) {
     __u64 value = 0;
 
+#ifndef TEAMO_WITHOUT_CAST
+    if (teamo_link_reading == TEAMO_LINKS_READ) return *(const volatile __u64*)TEAMO_CAST(address);
+#endif
+    bpf_probe_read_kernel(&value, sizeof(value), (const void*)address);
+    return value;
+}
+
+static __always_inline __u32 teamo_number_at(__u64 address) {
+    __u32 value = 0;
+
+#ifndef TEAMO_WITHOUT_CAST
+    if (teamo_link_reading == TEAMO_LINKS_READ) return *(const volatile __u32*)TEAMO_CAST(address);
+#endif
     bpf_probe_read_kernel(&value, sizeof(value), (const void*)address);
     return value;
 }
@@ -83,19 +108,18 @@ __attribute__((noinline)) __u32 teamo_search_place(__u64 usable, __u32 count, __
 
 /* Whether the bond has the policy that takes the hash: nobody may have told the daemon of another one. */
 static __always_inline bool teamo_takes_hash(void) {
-    __u32 none = TEAMO_NO_SLOT, policy = 0;
+    __u32 none = TEAMO_NO_SLOT;
     const struct teamo_device* bond = bpf_map_lookup_elem(&teamo_devices, &none);
 
-    if (!bond || !bond->address) return false;
-    bpf_probe_read_kernel(&policy, sizeof(policy),
-                          (const void*)(bond->address + teamo_bonding.own + teamo_bonding.policy));
-    return policy == TEAMO_BOND_POLICY_ENCAP34;
+    return bond && bond->address &&
+           teamo_number_at(bond->address + teamo_bonding.own + teamo_bonding.policy) ==
+               TEAMO_BOND_POLICY_ENCAP34;
 }
 
 /* Gives the packet the hash by which bonding sends it by this slot's slave. Without a place, when it returns
  * false, the packet keeps its hash, and bonding chooses among the slaves that it can use. */
 static __always_inline bool teamo_name_by_hash(struct __sk_buff* skb, __u32 slot) {
-    __u32 none = TEAMO_NO_SLOT, count = 0, place, hash;
+    __u32 none = TEAMO_NO_SLOT, count, place, hash;
     const struct teamo_device* bond = bpf_map_lookup_elem(&teamo_devices, &none);
     const struct teamo_device* device = bpf_map_lookup_elem(&teamo_devices, &slot);
     const __u32* known = bpf_map_lookup_elem(&teamo_places, &slot);
@@ -104,7 +128,7 @@ static __always_inline bool teamo_name_by_hash(struct __sk_buff* skb, __u32 slot
     if (!bond || !bond->address || !device || !device->address || !known) return false;
     usable = teamo_address_at(bond->address + teamo_bonding.own + teamo_bonding.usable_slaves);
     if (!usable) return false;
-    bpf_probe_read_kernel(&count, sizeof(count), (const void*)(usable + teamo_bonding.count));
+    count = teamo_number_at(usable + teamo_bonding.count);
     if (!count || count >= TEAMO_SLOTS) return false;
     place = *known;
     if (!teamo_is_at(usable, count, place, device->address)) place = teamo_search_place(usable, count, slot);
@@ -120,7 +144,7 @@ static __always_inline bool teamo_name_by_hash(struct __sk_buff* skb, __u32 slot
 /* Whether an active-backup bond sends by a slave without a link: bonding has not noticed the loss yet. False
  * also if it has no active slave, because then it has noticed. */
 static __always_inline bool teamo_active_is_lost(void) {
-    __u32 none = TEAMO_NO_SLOT, mode = 0;
+    __u32 none = TEAMO_NO_SLOT;
     const struct teamo_device* bond = bpf_map_lookup_elem(&teamo_devices, &none);
     struct teamo_device active = {};
     __u64 slave, own;
@@ -132,8 +156,7 @@ static __always_inline bool teamo_active_is_lost(void) {
     if (!slave) return false;
     active.address = teamo_address_at(slave + teamo_bonding.device);
     if (!active.address || teamo_sees_link(&active, false)) return false;
-    bpf_probe_read_kernel(&mode, sizeof(mode), (const void*)(own + teamo_bonding.mode));
-    return mode == TEAMO_BOND_ACTIVE_BACKUP;
+    return teamo_number_at(own + teamo_bonding.mode) == TEAMO_BOND_ACTIVE_BACKUP;
 }
 
 /* Whether the slot's device is a slave of this bond: nobody may have told the daemon, or no daemon runs. */
