@@ -44,13 +44,6 @@ std::vector<ControlSocket> readers(uid_t user, int wanted) {
     return kept;
 }
 
-std::size_t times(const std::string& text, const std::string& part) {
-    std::size_t count = 0;
-    for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at + 1))
-        ++count;
-    return count;
-}
-
 struct WithReaders {
     Cabling wires{1, FarSide::open};
     TeamUnderTest team{loadbalance(1)};
@@ -61,13 +54,14 @@ TEST(ControlLimits, keep_places_for_other_users_and_root) {
     auto of_one = readers(nobody, 30);
     EXPECT_EQ(16U, of_one.size());
     EXPECT_EQ(16U, readers(somebody, 20).size()) << "one user leaves places to others";
-    EXPECT_EQ(1U, times(running.team.log(), "too many control clients of one user")) << running.team.log();
+    EXPECT_EQ(1U, lines_with(running.team.log(), "too many control clients of one user"))
+        << running.team.log();
     std::vector<ControlSocket> all;
     for (uid_t user = 1; user <= 65; ++user)
         for (auto& one : readers(user, 1))
             all.push_back(std::move(one));
     EXPECT_EQ(32U, all.size());
-    EXPECT_EQ(1U, times(running.team.log(), "that are not root; refused")) << running.team.log();
+    EXPECT_EQ(1U, lines_with(running.team.log(), "that are not root; refused")) << running.team.log();
     EXPECT_EQ(0, running.team.teamoctl({"state", "dump"}).status);
     of_one.clear();
     EXPECT_TRUE(eventually("the places are free again", [] { return readers(somebody, 1).size() == 1; }));
@@ -136,14 +130,14 @@ TEST(ControlLimits, wait_for_a_descriptor) {
     const auto socket = ControlSocket::to("team0");
     ASSERT_TRUE(socket->send("REQUEST\nConfigDump\n"));
     const auto message = "cannot accept control clients: Too many open files";
-    EXPECT_TRUE(eventually("it says so", [&] { return times(running.team.log(), message) > 0; }));
+    EXPECT_TRUE(eventually("it says so", [&] { return lines_with(running.team.log(), message) > 0; }));
     const auto before = cpu_time(running.team.pid());
     const auto start = SteadyClock::now();
     std::this_thread::sleep_for(500ms);
     const std::chrono::duration<double, std::milli> used = cpu_time(running.team.pid()) - before,
                                                     elapsed = SteadyClock::now() - start;
     EXPECT_LT(used.count(), 0.1 * elapsed.count());
-    EXPECT_EQ(1U, times(running.team.log(), message));
+    EXPECT_EQ(1U, lines_with(running.team.log(), message));
     ASSERT_EQ(0, ::prlimit(pid, RLIMIT_NOFILE, &normal, nullptr));
     EXPECT_TRUE(socket->receive()) << "the client that waited is served";
 }

@@ -21,13 +21,6 @@ struct Cost {
     std::size_t moves = 0; ///< of the active port
 };
 
-std::size_t times_in(const std::string& text, std::string_view part) {
-    std::size_t times = 0;
-    for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at + 1))
-        ++times;
-    return times;
-}
-
 /// Half a second without a link, half a second with one.
 Cost flapping(std::string_view watch, int seconds) {
     const Cabling wires(2, FarSide::learning_switch);
@@ -35,7 +28,7 @@ Cost flapping(std::string_view watch, int seconds) {
     bring_up(wires, team);
     Stream out({.from = &wires.host(), .to = &wires.client(), .address = client_v4, .rate = flap_rate});
     Stream in({.from = &wires.client(), .to = &wires.host(), .address = team_v4, .rate = flap_rate});
-    const auto before = times_in(team.log(), "active port ");
+    const auto before = lines_with(team.log(), "active port ");
     auto next = SteadyClock::now();
     for (int second = 0; second < seconds; ++second) {
         wires.pull(1);
@@ -47,7 +40,7 @@ Cost flapping(std::string_view watch, int seconds) {
     in.stop();
     return {.lost_out = out.tally().lost,
             .lost_in = in.tally().lost,
-            .moves = times_in(team.log(), "active port ") - before};
+            .moves = lines_with(team.log(), "active port ") - before};
 }
 
 constexpr Rounds flap_seconds{.shown = 4, .measured = 60};

@@ -31,13 +31,6 @@ std::string name_of(unsigned team) { return fmt::format("team{}", team); }
 
 Seconds since_exactly(SteadyClock::time_point begun) { return SteadyClock::now() - begun; }
 
-std::size_t count(std::string_view text, std::string_view part) {
-    std::size_t found = 0;
-    for (auto at = text.find(part); at != std::string_view::npos; at = text.find(part, at + 1))
-        ++found;
-    return found;
-}
-
 /// Of the maps and programs that a process has opened, by their number, so that each counts once.
 void add_kernel_memory(pid_t process, std::map<std::string, double>& of) {
     for (const auto& entry : std::filesystem::directory_iterator(fmt::format("/proc/{}/fdinfo", process))) {
@@ -81,10 +74,10 @@ protected:
         else
             for (unsigned team = 0; team < teams(); ++team)
                 start({"-f", file_of(team)});
-        const auto all = [this] { return count(manager_.said(), "READY=1") >= processes_.size(); };
+        const auto all = [this] { return lines_with(manager_.said(), "READY=1") >= processes_.size(); };
         if (const auto ready = eventually("all are ready", all, patience); !ready)
-            throw SetupError(fmt::format("{} of {} processes are ready", count(manager_.said(), "READY=1"),
-                                         processes_.size()));
+            throw SetupError(fmt::format("{} of {} processes are ready",
+                                         lines_with(manager_.said(), "READY=1"), processes_.size()));
         return since_exactly(begun);
     }
     void kill() {
