@@ -49,6 +49,13 @@ std::string cannot_listen_on(IfIndex device) {
     return fmt::format("cannot listen on device {}", device.value);
 }
 
+/// Without it the kernel copies each packet that leaves by the device, before the filter sees it.
+Result<> ignore_outgoing(int socket, std::string failure) {
+    constexpr int yes = 1;
+    if (::setsockopt(socket, SOL_PACKET, PACKET_IGNORE_OUTGOING, &yes, sizeof yes) == 0) return {};
+    return fail_errno(errno, std::move(failure));
+}
+
 Result<> listen_on(const UniqueFd& socket, IfIndex device, std::uint16_t protocol) {
     const auto at = address_of(device, protocol);
     if (::bind(socket.get(), reinterpret_cast<const sockaddr*>(&at), sizeof at) < 0)
@@ -58,11 +65,12 @@ Result<> listen_on(const UniqueFd& socket, IfIndex device, std::uint16_t protoco
 
 Result<UniqueFd> listen_at(IfIndex port) {
     auto socket = TEAMO_TRY(open_socket());
-    // All other packets cost only this filter, and do not fill the socket's buffer.
+    // All others that arrive cost only this filter, and do not fill the socket's buffer.
     TEAMO_TRY(attach_filter(socket.get(), group_filter(), "cannot attach the filter for multicast frames"));
     constexpr int yes = 1;
     if (::setsockopt(socket.get(), SOL_SOCKET, SO_TIMESTAMPNS, &yes, sizeof yes) < 0)
         return fail_errno(errno, "cannot enable timestamps on a packet socket");
+    TEAMO_TRY(ignore_outgoing(socket.get(), "cannot set up a packet socket"));
     TEAMO_TRY(listen_on(socket, port, ETH_P_ALL));
     return socket;
 }
@@ -129,9 +137,7 @@ Result<> PortSocket::set_up(const What& what) {
     if (!what.filter.empty()) TEAMO_TRY(attach_filter(socket_.get(), what.filter, cannot_listen_on(device_)));
     if (what.receive_buffer)
         TEAMO_TRY(set(SOL_SOCKET, SO_RCVBUF, &*what.receive_buffer, sizeof *what.receive_buffer));
-    // Otherwise the kernel copies each packet that leaves by the device, before the filter sees it.
-    constexpr int yes = 1;
-    TEAMO_TRY(set(SOL_PACKET, PACKET_IGNORE_OUTGOING, &yes, sizeof yes));
+    TEAMO_TRY(ignore_outgoing(socket_.get(), cannot_listen_on(device_)));
     // Before the team's own packets in a full queue.
     constexpr int priority = TC_PRIO_CONTROL;
     return set(SOL_SOCKET, SO_PRIORITY, &priority, sizeof priority);
