@@ -86,19 +86,20 @@ Result<Features> Ethtool::read_features(IfIndex index) {
 
 Result<Ethtool::Set> Ethtool::set_features(IfIndex index, const FeatureSettings& settings) {
     if (family_ == 0) return fail(EOPNOTSUPP, no_family);
-    Set set;
+    std::optional<FeatureSettings> refused;
     const auto make = [&] {
         auto message = make_request(ETHTOOL_MSG_FEATURES_SET, ETHTOOL_A_FEATURES_HEADER, index);
         put_features(message.get(), settings);
         return message;
     };
     const auto take = [&](const nlmsghdr* message) {
-        set.refused = parse_refused(generic_attributes(message), settings);
+        refused = parse_refused(generic_attributes(message), settings);
     };
-    TEAMO_TRY(within("features", socket_.dump(make, take, [] {})));
+    TEAMO_TRY(within("features", socket_.dump(make, take, [&refused] { refused.reset(); })));
     // The reply has only differences (to the earlier state, and to the request).
-    set.now = TEAMO_TRY(read_features(index));
-    return set;
+    auto now = TEAMO_TRY(read_features(index));
+    if (!refused) refused = missing(now, settings);
+    return Set{.now = std::move(now), .refused = std::move(*refused)};
 }
 
 Result<EthtoolEvents> EthtoolEvents::open() {
@@ -133,12 +134,13 @@ Result<Features> parse_features(std::span<const std::byte> attributes) {
                     .changeable = std::move(*hardware)};
 }
 
-FeatureSettings parse_refused(std::span<const std::byte> attributes, const FeatureSettings& settings) {
+std::optional<FeatureSettings> parse_refused(std::span<const std::byte> attributes,
+                                             const FeatureSettings& settings) {
     // There the mask has the differences to the request; the values are those that were requested.
     const auto names = names_of(attribute_in(attributes, ETHTOOL_A_FEATURES_WANTED), Bits::listed);
+    if (!names) return std::nullopt;
     auto refused = settings;
-    std::erase_if(refused,
-                  [&names](const auto& setting) { return !names || !names->contains(setting.first); });
+    std::erase_if(refused, [&names](const auto& setting) { return !names->contains(setting.first); });
     return refused;
 }
 

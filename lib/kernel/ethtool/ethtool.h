@@ -65,8 +65,9 @@ std::optional<LinkStatus> parse_link_modes(const nlmsghdr* message);
 /// EBADMSG: the active or the changeable features are missing.
 Result<Features> parse_features(std::span<const std::byte> attributes);
 
-/// Of the settings of a request, those that its FEATURES_SET_REPLY lists as refused.
-FeatureSettings parse_refused(std::span<const std::byte> attributes, const FeatureSettings& settings);
+/// Of the settings of a request, those that its FEATURES_SET_REPLY lists as refused. None: it has no list.
+std::optional<FeatureSettings> parse_refused(std::span<const std::byte> attributes,
+                                             const FeatureSettings& settings);
 
 /// Appends the attributes of a FEATURES_SET. The kernel refuses names that it does not know.
 void put_features(nl_msg* message, const FeatureSettings& settings);

@@ -58,9 +58,11 @@ Result<> Offloads::request_trial(IfIndex port, const std::string& name, TrialSta
     for (auto& entry : wanted)
         entry.second = state == TrialState::on;
     const auto set = context_.ethtool.set_features(port, wanted);
-    if (set && set->refused.empty()) return {};
+    if (set && missing(set->now, wanted).empty()) return {};
     end_trial();
     if (!set) return tl::unexpected(set.error());
+    if (set->refused.empty())
+        return fail(EBUSY, fmt::format("another program switches TSO of {} meanwhile", name));
     return fail(EOPNOTSUPP, fmt::format("the driver of {} does not switch TSO {}", name, name_of(state)));
 }
 

@@ -284,8 +284,7 @@ void Offloads::repair(Device& device, const FeatureSettings& settings, Clock::ti
         return;
     case Repair::Act::attempt:
         if (!device.is_team && !remember(device, settings)) return await_passing(device.patience, true, now);
-        const bool is_set = set(device, settings);
-        if (is_set) {
+        if (set(device, settings)) {
             ++device.repaired;
             log_repaired(device, settings);
         } else {
@@ -293,9 +292,6 @@ void Offloads::repair(Device& device, const FeatureSettings& settings, Clock::ti
         }
         for (const auto& entry : settings)
             device.drifted.erase(entry.first);
-        if (!is_set) return;
-        for (const auto& entry : missing(device.features, settings)) // undone by another program already
-            if (!device.refused.contains(entry.first)) device.drifted.insert(entry.first);
     }
 }
 
@@ -316,9 +312,15 @@ bool Offloads::set(Device& device, const FeatureSettings& settings) {
     device.patience.reset();
     device.features = as_seen(std::move(set->now), device.is_team);
     changed_ = plans_due_ = true;
-    // The device of a team may have what it is to have without that being active.
-    auto refused = missing(device.features, settings);
-    std::erase_if(refused, [&](const auto& entry) { return !set->refused.contains(entry.first); });
+    // As they were then: what another program has undone since then comes as an event.
+    for (const auto& [name, on] : settings) {
+        if (set->refused.contains(name)) continue;
+        if (on)
+            device.features.active.insert(name);
+        else
+            device.features.active.erase(name);
+    }
+    const auto refused = missing(device.features, settings);
     note_refused(device, settings, refused);
     device.refused_message(context_.log, Level::warning, device.title + ": ",
                            describe(device.refused, "stays off, its driver does not switch it on",
