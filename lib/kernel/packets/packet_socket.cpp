@@ -50,10 +50,10 @@ std::string cannot_listen_on(IfIndex device) {
 }
 
 /// Without it the kernel copies each packet that leaves by the device, before the filter sees it.
-Result<> ignore_outgoing(int socket, std::string failure) {
+Result<> ignore_outgoing(int socket, const std::string& failure) {
     constexpr int yes = 1;
     if (::setsockopt(socket, SOL_PACKET, PACKET_IGNORE_OUTGOING, &yes, sizeof yes) == 0) return {};
-    return fail_errno(errno, std::move(failure));
+    return fail_errno(errno, failure);
 }
 
 Result<> listen_on(const UniqueFd& socket, IfIndex device, std::uint16_t protocol) {
