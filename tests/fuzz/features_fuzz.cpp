@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // The kernel's reply with the features of a device gives valid names or an error text; that to a request,
-// only features of the request. fuzz: -max_len=4096
+// only what was asked for.
+// fuzz: -max_len=4096
 #include "kernel/ethtool/ethtool.h"
 
 #include <cstdlib>
